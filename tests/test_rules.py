@@ -44,6 +44,16 @@ NAMED = {  # strategies' names outside of their rows
 # Names that are also words of the language. They count in quotes, after "strategy", or alone.
 WORDS = ("hierarchical", "ring", "unified")
 EXAMPLE = re.compile(r" +weir ")  # a command in help; examples must name something
+OPTIONS = {  # files of studies that name options of the command line
+    "studies/calibrate/measurement_files.cc": "commands that write what it reads",
+    "studies/real/real_job.cc": "the command line of nodes",
+    "studies/real/real_world.cc": "the command line of nodes",
+    "studies/report/report_parts.cc": "commands that repeat a run",
+    "studies/run/input.cc": "settings are known by the option that gives them",
+    "studies/run/kept_record.cc": "commands that keep records",
+    "studies/run/simulated_world.cc": "a command that repeats a run",
+    "studies/sweep/sweep_folder.cc": "a command that starts a sweep",
+}
 ENVIRONMENT = {  # who may touch the environment, and with which word
     "apps/weir/options/environment.cc": ("getenv", "the command line's own settings"),
     "frontends/c/weir.cc": ("getenv", "the C library's entry"),
@@ -273,6 +283,12 @@ class Rules(unittest.TestCase):
                                               .sub(lines_alone, read(name)).splitlines(), 1)
                 if len(line) > CODE_COLUMNS]
         self.assertEqual(wide, [])
+
+    def test_errors_of_studies_name_no_options(self):
+        # Studies are a library; apps/weir puts options in place of settings (with_options()).
+        named = {name for name in sources() if name.startswith("studies/")
+                 if re.search(r'^(?! *//).*"(?:[^"\n]*[^"\n\w-])?--[a-z]', read(name), re.MULTILINE)}
+        self.assertEqual(named, set(OPTIONS))
 
     def test_the_environment_is_read_at_the_top_alone(self):
         self.assertEqual({name: words for name in sources() if (words := environment_words(read(name)))},

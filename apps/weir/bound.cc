@@ -10,17 +10,17 @@ namespace {
 
 struct BoundChoices {
   Input input;
-  std::string strategy;
+  std::optional<std::string> strategy;
 };
 
 Studied<ExitStatus> show_bounds(const BoundChoices& choices) {
   const auto experiment = choices.input.base();
   if (!experiment) return wrong_input(experiment.error());
   std::vector<std::string> strategies = experiment->strategies;
-  if (!choices.strategy.empty()) {
-    if (const auto known = contender(*experiment, choices.strategy); !known)
+  if (choices.strategy) {
+    if (const auto known = contender(*experiment, *choices.strategy); !known)
       return wrong_input("--strategy: " + known.error().text);
-    strategies = {choices.strategy};
+    strategies = {*choices.strategy};
   }
   warn_tuned_for_others("bound", choices.input, strategies, name_of(experiment->trace));
   const auto bounds = bounds_of(*experiment, strategies);

@@ -68,6 +68,7 @@ void add_compare(CLI::App& weir, ExitStatus& status) {
                    "The record to compare it with (if left out, A's prediction, which is kept beside A)")
       ->type_name("RECORD");
   command->add_option("--strategy", choices->which.strategy, "Takes a folder's records of this strategy")
+      ->check(not_empty("a strategy"))
       ->type_name("NAME");
   CLI::Option* point =
       command

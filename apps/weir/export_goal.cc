@@ -18,7 +18,7 @@ namespace {
 
 struct ExportGoalChoices {
   Input input;
-  std::string strategy;
+  std::optional<std::string> strategy;
   int iterations = 1;
   std::string out;
 };
@@ -49,7 +49,7 @@ Result<ExitStatus> export_goal(const ExportGoalChoices& choices) {
   if (!experiment) return wrong("export", experiment.error());
   const Cluster cluster = cluster_of(*experiment);
   const Workload workload(experiment->trace);
-  const std::string name = choices.strategy.empty() ? experiment->strategies.front() : choices.strategy;
+  const std::string name = choices.strategy.value_or(experiment->strategies.front());
   const auto found = contender(*experiment, name);
   if (!found) return wrong("export", Error{"--strategy: " + found.error().text});
   warn_tuned_for_others("export", choices.input, {name}, name_of(experiment->trace));
@@ -80,6 +80,7 @@ void add_export_goal(CLI::App& command, ExitStatus& status) {
   one->add_option("--iterations", choices->iterations, "Number of iterations, one after the other (1)")
       ->check(CLI::Range(1, 1000));
   one->add_option("--out", choices->out, "Where the text goes (the standard output if left out)")
+      ->check(not_empty("a file"))
       ->type_name("FILE");
   one->footer(
       "Each machine becomes a rank. Each message becomes a send and a receive with a tag of their own.\n"

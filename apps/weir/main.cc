@@ -3,32 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <new>
-#include <sstream>
-#include <string>
 
 #include "apps/weir/commands.h"
 #include "apps/weir/text/output.h"
+#include "apps/weir/text/usage_error.h"
 #include "core/base/version.h"
-
-namespace {
-
-// Says what is missing on the command line, with the first example of the command's help.
-void print_missing(const CLI::App& weir, const CLI::RequiredError& error) {
-  const CLI::App* command = &weir;
-  std::string name = "weir";
-  while (!command->get_subcommands().empty()) {
-    command = command->get_subcommands().front();
-    name += ' ' + command->get_name();
-  }
-  std::string example;
-  std::istringstream footer(command->get_footer());
-  for (std::string line; example.empty() && std::getline(footer, line);) {
-    if (line.starts_with("  weir ")) example = "; for example: " + line.substr(2);
-  }
-  fmt::print(stderr, "{}: {}{}\nAll options: {} --help\n", name, error.what(), example, name);
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App weir(
@@ -63,17 +42,10 @@ int main(int argc, char** argv) {
   weir::add_lab(weir, status);
   try {
     weir.parse(argc, argv);
-  } catch (const CLI::RequiredError& error) {
-    // CLI11 reports an unknown command as a missing one.
-    const std::string word = argc > 1 ? argv[1] : "";
-    if (weir.get_subcommands().empty() && !word.empty() && word.front() != '-') {
-      fmt::print(stderr, "weir: unknown command '{}'; weir --help lists all commands\n", word);
-    } else {
-      print_missing(weir, error);
-    }
-    status = weir::kExitWrong;
+  } catch (const CLI::Success& asked) {  // for help or for the version
+    weir.exit(asked);
   } catch (const CLI::ParseError& error) {
-    status = weir.exit(error) == 0 ? weir::kExitWell : weir::kExitWrong;
+    status = weir::wrong_usage(weir, error);
   } catch (const std::bad_alloc&) {
     fmt::print(stderr,
                "weir: there is not enough memory for so large a plan; try fewer machines or larger parts\n");

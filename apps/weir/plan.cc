@@ -15,7 +15,7 @@ namespace {
 
 struct PlanChoices {
   Input input;
-  std::string strategy;
+  std::optional<std::string> strategy;
   bool text = false;
   bool graphviz = false;
   bool prove = false;
@@ -26,7 +26,7 @@ Result<ExitStatus> make_plan(const PlanChoices& choices) {
   if (!experiment) return wrong("plan", experiment.error());
   const Cluster cluster = cluster_of(*experiment);
   const Workload workload(experiment->trace);
-  const std::string name = choices.strategy.empty() ? experiment->strategies.front() : choices.strategy;
+  const std::string name = choices.strategy.value_or(experiment->strategies.front());
   const auto found = contender(*experiment, name);
   if (!found) return wrong("plan", Error{"--strategy: " + found.error().text});
   warn_tuned_for_others("plan", choices.input, {name}, name_of(experiment->trace));

@@ -111,9 +111,7 @@ CLI::App* add_command(CLI::App& weir, ExitStatus& status, const char* name, cons
       ->add_option("--out", choices->out,
                    "The folder for results.csv, results.json, timelines and figures\n"
                    "(results/NAME if left out, where NAME is the experiment's name)")
-      ->check([](const std::string& folder) {
-        return folder.empty() ? std::string("expected a folder, got an empty name") : std::string();
-      });
+      ->check(not_empty("a folder"));
   const CLI::Option* jobs =
       command->add_option("--jobs", choices->settings.jobs, "How many simulations at once")
           ->check(CLI::Range(1, 4096))
@@ -121,6 +119,7 @@ CLI::App* add_command(CLI::App& weir, ExitStatus& status, const char* name, cons
   command
       ->add_option("--page", choices->page,
                    "A file for the comparison with published values, as tables in Markdown")
+      ->check(not_empty("a file"))
       ->type_name("FILE");
   command->add_flag("--no-plots", choices->skip_plots, "Draw no figures");
   command->add_flag(

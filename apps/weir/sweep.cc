@@ -18,6 +18,8 @@
 namespace weir {
 namespace {
 
+constexpr SettingOption kSweepOptions[] = {{"share", "--share"}, {"precision", "--precision"}};
+
 struct SweepChoices {
   Input input;
   SweepSettings settings;
@@ -72,10 +74,10 @@ Studied<ExitStatus> sweep(SweepChoices choices) {
   if (*deadline <= Duration(0)) return wrong_input("--deadline: expected more than 0s");
   settings.deadline = *deadline;
   const auto share = share_of(environment, choices.share);
-  if (!share) return wrong_input(share.error());
+  if (!share) return wrong_input(with_options(share.error(), kSweepOptions));
   settings.share = *share;
   const auto world = simulated_world(choices.simulation);
-  if (!world) return wrong_input(world.error());
+  if (!world) return wrong_input(with_options(world.error(), kSweepOptions));
   const auto file = choices.input.read();
   if (!file) return wrong_input(file.error());
   return compute(choices, *file, *world);

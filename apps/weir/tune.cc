@@ -29,6 +29,12 @@ struct TuneChoices {
   WorldOptions world;
 };
 
+constexpr SettingOption kTuneOptions[] = {{"strategy", "--strategy"},
+                                          {"over", "--over"},
+                                          {"method", "--method"},
+                                          {"trials", "--trials"},
+                                          {"steps", "--steps"}};
+
 // The command line that runs the best settings in the same world.
 std::string run_of_found(const TuneChoices& choices) {
   std::string command =
@@ -73,7 +79,7 @@ Studied<ExitStatus> find_settings(TuneChoices choices) {
   if (*deadline <= Duration(0)) return wrong_input("--deadline: expected more than 0s");
   settings.deadline = *deadline;
   const auto subject = TuneSubject::of(std::move(*file), settings, world->simulated);
-  if (!subject) return wrong_input(subject.error());
+  if (!subject) return wrong_input(with_options(subject.error(), kTuneOptions));
   if (!choices.output.empty()) {
     const auto apart = check_no_input(choices.output, choices.input.files(subject->file));
     if (!apart) return wrong_input(apart.error());
@@ -100,6 +106,7 @@ void add_search(CLI::App& command, TuneChoices& choices) {
       .add_option("--over", choices.settings.over,
                   "What to vary, separated by commas: names, with or without values, such as\n"
                   "partition_size=250KB..16MB,credit=1|2|4,local (what usually matters for the strategy)")
+      ->check(not_empty("names of what to vary"))
       ->type_name("NAMES");
   add_choice(command, "--method", choices.settings.method,
              "bayes: a model of earlier trials picks the next; grid: evenly spaced; random");
@@ -112,7 +119,9 @@ void add_search(CLI::App& command, TuneChoices& choices) {
   command.add_option("--seed", choices.settings.seed, "Seed for the choice of trials")
       ->check(whole_number_from(0))
       ->capture_default_str();
-  command.add_option("--output", choices.output, "A file for the best settings")->type_name("FILE");
+  command.add_option("--output", choices.output, "A file for the best settings")
+      ->check(not_empty("a file"))
+      ->type_name("FILE");
   choices.jobs = command
                      .add_option("--jobs", choices.settings.jobs,
                                  "How many simulations at once, if several trials are known in advance")

@@ -20,6 +20,11 @@
 namespace weir {
 namespace {
 
+constexpr SettingOption kWishOptions[] = {{"counts", "--cpu-machines"}, {"nics", "--nic"},
+                                          {"gpu_nics", "--gpu-nic"},    {"cpu_nics", "--cpu-nic"},
+                                          {"locals", "--local"},        {"gpu_price", "--gpu-price"},
+                                          {"cpu_price", "--cpu-price"}, {"group", "--group"}};
+
 struct WhatifChoices {
   std::vector<std::string> files;
   Input input;
@@ -43,7 +48,7 @@ Studied<ExitStatus> answer(WhatifChoices choices) {
   const auto experiment = choices.input.base();
   if (!experiment) return wrong_input(experiment.error());
   const auto scenarios = Scenarios::of(*experiment, choices.wishes);
-  if (!scenarios) return wrong_input(scenarios.error());
+  if (!scenarios) return wrong_input(with_options(scenarios.error(), kWishOptions));
   warn_tuned_for_others("whatif", choices.input, choices.wishes.strategies, name_of(experiment->trace));
   WhatifSettings settings{std::nullopt, experiment->seeds.front(), choices.jobs};
   if (!choices.bound_only) {
@@ -86,6 +91,7 @@ void add_wishes(CLI::App& command, Wishes& wishes) {
        "Numbers of CPU machines: 0..16 or 0,2,4 (default: 0 to the number of GPU\n"
        "machines, in at most 16 steps)");
   command.add_option("--group", wishes.group, "The group of CPU machines to vary, if there are several")
+      ->check(not_empty("the name of a group"))
       ->type_name("NAME");
   CLI::Option* nic =
       list("--nic", wishes.nics, "RATES", "The goodput of each NIC of all machines: 25Gbps,50Gbps");
@@ -109,8 +115,10 @@ void add_wishes(CLI::App& command, Wishes& wishes) {
   command
       .add_option("--gpu-price", wishes.gpu_price,
                   "Price of each machine with GPUs, in place of the topology's")
+      ->check(not_empty("a price"))
       ->type_name("PRICE");
   command.add_option("--cpu-price", wishes.cpu_price, "Price of each CPU machine: '$4.20/h'")
+      ->check(not_empty("a price"))
       ->type_name("PRICE");
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -98,6 +99,23 @@ tl::unexpected<Error> not_a(const Quantity& quantity, std::string_view text, std
   return failure(fmt::format("'{}' is not a {}; try {}", text, quantity.noun, remedy));
 }
 
+/// The unit that a wrong name probably means: the nearest with the same first letter. So '1EB' suggests no
+/// '1MB', which is something else.
+std::optional<std::string_view> meant_unit(const Quantity& quantity, std::string_view name) {
+  if (name.empty()) return quantity.units.front().name;
+  constexpr int kMostEdits = 2;
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  std::optional<std::string_view> best;
+  int best_distance = kMostEdits + 1;
+  for (const Unit& unit : quantity.units) {
+    const int distance = edit_distance(name, unit.name);
+    if (lower(name.front()) != lower(unit.name.front()) || distance >= best_distance) continue;
+    best = unit.name;
+    best_distance = distance;
+  }
+  return best;
+}
+
 /// The quantity in its smallest parts, as an exact fraction: nothing is rounded yet.
 struct Parsed {
   Wide numerator = 0;
@@ -113,14 +131,12 @@ Result<Parsed> parse(const Quantity& quantity, std::string_view text) {
     if (unit.name != name) continue;
     return Parsed{number->digits * unit.scale, power_of_ten(number->places) * unit.parts};
   }
-  std::string_view unit = quantity.units.front().name;
-  if (!name.empty()) {
-    const auto closer = [&](const Unit& a, const Unit& b) {
-      return edit_distance(name, a.name) < edit_distance(name, b.name);
-    };
-    unit = std::min_element(quantity.units.begin(), quantity.units.end(), closer)->name;
-  }
-  return not_a(quantity, text, fmt::format("{}{}", number->text, unit));
+  if (const auto unit = meant_unit(quantity, name))
+    return not_a(quantity, text, fmt::format("{}{}", number->text, *unit));
+  std::vector<std::string_view> names;
+  for (const Unit& unit : quantity.units) names.push_back(unit.name);
+  return failure(fmt::format("'{}' is not a {}: unknown unit '{}'; expected one of {}", text, quantity.noun,
+                             name, fmt::join(names, ", ")));
 }
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() - 1;

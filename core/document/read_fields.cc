@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace weir {
 
@@ -29,7 +30,7 @@ bool Reader::is(const Value& value, Value::Kind kind, std::string_view path,
   return false;
 }
 
-void Reader::check_range(const Value& value, std::string_view path, double number,
+bool Reader::check_range(const Value& value, std::string_view path, double number,
                          const Limits& range) const {
   if (range.least && !(number >= *range.least)) {
     complaints_.add(value, path, fmt::format("{} is too small; at least {}", number, *range.least));
@@ -37,6 +38,19 @@ void Reader::check_range(const Value& value, std::string_view path, double numbe
   if (range.most && !(number <= *range.most)) {
     complaints_.add(value, path, fmt::format("{} is too large; at most {}", number, *range.most));
   }
+  return (!range.least || number >= *range.least) && (!range.most || number <= *range.most);
+}
+
+bool Reader::is_integer(const Value& value, std::string_view path, const Limits& range) const {
+  // Documents hold numbers with a point or an exponent as doubles, and integers beyond 64 bits too.
+  const bool whole = value.is(Value::Kind::kDouble) && std::trunc(value.as_double()) == value.as_double();
+  if (!whole && !is(value, Value::Kind::kInteger, path, "an integer")) return false;
+  if (!check_range(value, path, value.as_double(), range)) return false;
+  if (whole)
+    complaints_.add(
+        value, path,
+        fmt::format("expected an integer without point and exponent; try {:.0f}", value.as_double()));
+  return !whole;
 }
 
 void Reader::finish() const {

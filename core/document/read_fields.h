@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/base/nearest.h"
@@ -39,7 +40,10 @@ class Reader {
   const Value* take(std::string_view name);
   void missing(std::string_view name, std::string_view about) const;
   void unexpected(const Value& value, std::string_view path, std::string_view expected) const;
-  void check_range(const Value& value, std::string_view path, double number, const Limits& range) const;
+  /// Complains if the number is out of range. Returns whether it is within.
+  bool check_range(const Value& value, std::string_view path, double number, const Limits& range) const;
+  /// Complains if the value is no integer, or out of range. Returns whether all is well.
+  bool is_integer(const Value& value, std::string_view path, const Limits& range) const;
   bool is(const Value& value, Value::Kind kind, std::string_view path, std::string_view expected) const;
 
   template <class T>
@@ -98,17 +102,15 @@ void Reader::read(const Value& value, const std::string& path, T& into, const Li
 template <class T>
 void Reader::read_number(const Value& value, const std::string& path, T& into, const Limits& range) {
   if constexpr (Integer<T>) {
-    if (!is(value, Value::Kind::kInteger, path, "an integer")) return;
-    if (!std::in_range<T>(value.as_integer())) {
-      complaints_.add(value, path, fmt::format("{} is out of range", value.as_integer()));
-      return;
-    }
-    into = static_cast<T>(value.as_integer());
+    // A stated range lies within that of the type.
+    const Limits limits = {.least = range.least.value_or(static_cast<double>(std::numeric_limits<T>::min())),
+                           .most = range.most.value_or(static_cast<double>(std::numeric_limits<T>::max()))};
+    if (is_integer(value, path, limits)) into = static_cast<T>(value.as_integer());
   } else {
     if (!value.is(Value::Kind::kInteger) && !is(value, Value::Kind::kDouble, path, "a number")) return;
     into = value.as_double();
+    check_range(value, path, into, range);
   }
-  check_range(value, path, static_cast<double>(into), range);
 }
 
 template <class T>

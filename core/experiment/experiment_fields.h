@@ -71,8 +71,9 @@ void option_fields(Visitor& visitor, Options& options, Value& credit) {
                    "as one message");
   visitor.optional("finest_part", options.finest_part,
                    "the smallest size to which parts are cut when a summing machine would get too few");
-  visitor.optional("fusion_size", options.fusion_size,
-                   "the largest bucket of tensors that ring all-reduces process at once");
+  static const std::string fusion = "the largest bucket of tensors that these strategies process at once: " +
+                                    strategies_cut_by("fusion_size");
+  visitor.optional("fusion_size", options.fusion_size, fusion);
   visitor.optional("credit", credit, "the window of a NIC as a multiple of partition_size, or 'unlimited'");
   visitor.optional("policy", options.policy, "which of the ready messages starts first");
   visitor.optional("local", options.local, "how gradients get from a machine's GPUs to its host memory");

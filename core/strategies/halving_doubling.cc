@@ -94,7 +94,8 @@ class HalvingBuilder {
         local_(cluster, workload, options, stages, plan_),
         nics_(cluster),
         buckets_(buckets.parts()),
-        landing_count_(options.independent_layers ? std::max<std::size_t>(1, buckets_.size()) : kHalvingBuckets),
+        landing_count_(options.independent_layers ? std::max<std::size_t>(1, buckets_.size())
+                                                  : kHalvingBuckets),
         machines_(cluster.gpu_machines()),
         count_(static_cast<int>(machines_.size())),
         halving_(count_),
@@ -162,8 +163,8 @@ class HalvingBuilder {
     std::fill_n(by_chunk.begin() + run.first, run.count, op);
   }
 
-  // Where messages of the first phase land on one machine, one slot a message. Bucket b + landing_count_ lands where
-  // bucket b did.
+  // Where messages of the first phase land on one machine, one slot a message. Bucket b + landing_count_
+  // lands where bucket b did.
   Slots& landing(const Member& member, int position, std::size_t b) {
     const int numa = plan_.buffer(member.way.staging.buffer).numa;
     const std::tuple key(position, b % landing_count_, numa);
@@ -261,15 +262,9 @@ class HalvingBuilder {
   Halving halving_;
   std::vector<std::vector<Run>> arriving_;  // by position: messages of the first phase, in order
   std::vector<std::size_t> order_;          // the order in which buckets are expected to be served
-  std::map<std::tuple<int, std::size_t, int>, Slots> landings_;  // by position, landing place of the bucket, NUMA node
+  // By position, place of the bucket, NUMA node.
+  std::map<std::tuple<int, std::size_t, int>, Slots> landings_;
 };
-
-Result<Plan> halving_doubling(const Cluster& cluster, const Workload& workload, const Options& options) {
-  const auto local = conventional_local(cluster, most_common_dtype(workload.trace()), options);
-  if (!local) return failure(local.error().text);
-  const Buckets buckets = fused_buckets(std::string(halving_doubling_strategy().name), workload, options);
-  return HalvingBuilder(cluster, workload, options, local->stages, buckets).build();
-}
 
 // Steps of several buckets keep the NICs busy together. A message of half a bucket that leaves no room for
 // others in a NIC's send window makes them wait for each other instead, so a bucket is at most a quarter of
@@ -282,13 +277,21 @@ Options in_window(Options options) {
   return options;
 }
 
+Result<Plan> halving_doubling(const Cluster& cluster, const Workload& workload, const Options& options) {
+  const auto local = conventional_local(cluster, most_common_dtype(workload.trace()), options);
+  if (!local) return failure(local.error().text);
+  const Buckets buckets =
+      fused_buckets(std::string(halving_doubling_strategy().name), workload, in_window(options));
+  return HalvingBuilder(cluster, workload, options, local->stages, buckets).build();
+}
+
 // For each bucket, a machine sends and receives two runs a step (one if the pieces are neighbours), and sums
 // what it receives. It may also reduce, copy and spread the bucket.
 double halving_doubling_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
   constexpr double kOpsPerBucket = 4;
   const double machines = gpu_machine_count(cluster);
   const double steps = machines > 1 ? std::ceil(std::log2(machines)) : 0;
-  return machines * (kOpsPerBucket + kOpsPerChunk * steps) * fused_pieces(workload, options);
+  return machines * (kOpsPerBucket + kOpsPerChunk * steps) * fused_pieces(workload, in_window(options));
 }
 
 }  // namespace
@@ -299,8 +302,7 @@ Strategy halving_doubling_strategy() {
           .look = {"#000000", "H", "1 1"},
           .make = halving_doubling,
           .ops = halving_doubling_ops,
-          .grain = {"fusion_size", "credit"},
-          .settled = in_window,
+          .grain = {"fusion_size"},
           .tuned = {"fusion_size", "credit"},
           .local = conventional_local};
 }

@@ -46,6 +46,13 @@ Result<const Strategy*> strategy_named(std::string_view name) {
                              fmt::join(names_of([](const Strategy&) { return true; }), ", ")));
 }
 
+std::string strategies_cut_by(std::string_view option) {
+  const auto cut = [option](const Strategy& one) {
+    return std::ranges::find(one.grain, option) != one.grain.end();
+  };
+  return fmt::format("{}", fmt::join(names_of(cut), ", "));
+}
+
 std::string_view default_strategy() { return unified_strategy().name; }
 
 std::string_view default_baseline() { return ring_strategy().name; }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -76,6 +77,9 @@ std::span<const Strategy> strategies();
 
 /// The strategy with this name; the error lists all names.
 Result<const Strategy*> strategy_named(std::string_view name);
+
+/// The names of the strategies whose tensors this option cuts (Strategy::grain): "ring, flat-ring".
+std::string strategies_cut_by(std::string_view option);
 
 /// Names of strategies: the default, the baseline for speed-ups, and the one whose CPU machines sum
 /// everything.

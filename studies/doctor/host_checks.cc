@@ -71,9 +71,8 @@ real::Findings check_lab() {
                         fmt::format("a lab of two machines was set up and removed in {}", rounded(lab.took)),
                         ""});
   } else {
-    findings.push_back(
-        {"lab", Grade::kWarning, lab.lab.error().text,
-         "clusters cannot be emulated on this host (--on lab); docs/lab.md lists what a lab needs"});
+    findings.push_back({"lab", Grade::kWarning, lab.lab.error().text,
+                        "clusters cannot be emulated on this host; docs/lab.md lists what a lab needs"});
   }
   if (lab.shares) {
     findings.push_back({"lab's CPUs", Grade::kOk,

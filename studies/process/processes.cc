@@ -239,7 +239,7 @@ class Pool {
     const int signal = WTERMSIG(status);
     const std::string how =
         signal == SIGKILL ? "its process was killed, probably because memory ran out; try fewer machines, "
-                            "larger parts or fewer --jobs"
+                            "larger parts or fewer jobs"
                           : fmt::format("its process crashed: signal {} ({})", signal, strsignal(signal));
     report_end(done, {failure(how), signal});
   }

@@ -97,8 +97,9 @@ Result<void> check_ways(const Planned& planned) {
 
 Result<void> check_plan(const Planned& planned, const RealSettings& settings) {
   if (!planned.plan.all_reduces().empty() && !settings.gpus) {
-    return failure(fmt::format("{}: NCCL sums on GPUs; add --gpus, or choose another 'collective'",
-                               planned.plan.strategy()));
+    return failure(fmt::format(
+        "{}: NCCL sums on GPUs, which this run does not use; use them, or choose another 'collective'",
+        planned.plan.strategy()));
   }
   for (std::size_t i = 0; settings.gpus && i < planned.plan.machines(); ++i) {
     if (auto from_host = real::check_messages(planned.plan, MachineId(i), settings.transport); !from_host)
@@ -257,7 +258,8 @@ Result<void> check_key_file(const std::string& file) {
     const auto text = read_text(file);
     if (text && real::parse_key(*text, file)) return {};
   }
-  return failure(fmt::format("{}: this file exists and holds no job's key; name another with --key", file));
+  return failure(
+      fmt::format("{}: this file exists and holds no job's key; name another file for the key", file));
 }
 
 Result<RunOutput> run_on_cluster(const Planned& planned, const RealSettings& asked) {
@@ -270,7 +272,7 @@ Result<RunOutput> run_on_cluster(const Planned& planned, const RealSettings& ask
   const std::size_t machines = planned.cluster.machines().size();
   if (settings.key_file.empty() && settings.hosts.size() != machines) {
     return failure(
-        fmt::format("the topology has {} machines, and --hosts names {}", machines, settings.hosts.size()));
+        fmt::format("the topology has {} machines, but there are {} hosts", machines, settings.hosts.size()));
   }
   const auto job = job_name();
   if (!job) return tl::unexpected(job.error());

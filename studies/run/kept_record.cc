@@ -67,8 +67,8 @@ Result<std::string> chosen(const std::string& folder, const RecordChoice& choice
   const std::size_t count = named.size();
   named.resize(std::min(count, kMostNamed));
   return failure(
-      fmt::format("{}: {} {}; choose one with --strategy, --point and --seed, or name its file:\n  {}{}",
-                  folder, found.empty() ? "no record" : fmt::format("{} records", found.size()),
+      fmt::format("{}: {} {}; choose one by its strategy, point and seed, or name its file:\n  {}{}", folder,
+                  found.empty() ? "no record" : fmt::format("{} records", found.size()),
                   found.empty() ? "matches" : "match", fmt::join(named, "\n  "),
                   count > kMostNamed ? fmt::format("\n  and {} more", count - kMostNamed) : ""));
 }

@@ -75,8 +75,7 @@ Result<void> ResultFiles::prepare() {
   // File systems without locks let everyone continue.
   if (lock_.valid() && ::flock(lock_.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     return failure(fmt::format(
-        "{}: another run writes its results there; wait for it, or choose another folder with --out",
-        folder_));
+        "{}: another run writes its results there; wait for it, or choose another folder", folder_));
   }
   return {};
 }

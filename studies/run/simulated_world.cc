@@ -58,7 +58,7 @@ Result<World> simgrid_world() {
 Result<World> simgrid_world() {
   return failure(
       "this weir was built without SimGrid; install libsimgrid-dev (Debian, Ubuntu) and build it again, or "
-      "use --engine fluid");
+      "use the fluid engine");
 }
 #endif
 
@@ -90,7 +90,7 @@ SimulationOptions simulation_of(const std::string& name, const std::string& sett
 Result<World> simulated_world(const SimulationOptions& options) {
   if (options.engine == SimulationEngine::kFluid) return fluid_world(options.precision);
   if (options.precision > 0.0)
-    return failure("--precision: only --engine fluid has this option; SimGrid sets its own precision");
+    return failure("precision: only the fluid engine has this option; SimGrid sets its own precision");
   return simgrid_world();
 }
 

@@ -281,7 +281,7 @@ Outcome guarded(const std::function<Outcome()>& function) {
   try {
     return function();
   } catch (const std::bad_alloc&) {
-    return failed("there is not enough memory for it; try fewer machines, larger parts or fewer --jobs");
+    return failed("there is not enough memory for it; try fewer machines, larger parts or fewer jobs");
   } catch (const std::exception& error) {  // from SimGrid
     return failed(error.what());
   }

@@ -56,7 +56,7 @@ Result<Share> process_share(const Environment& environment) {
     if (!share) return tl::unexpected(share.error());
     if (*share) return **share;
     if (engine.always_both && environment(engine.rank))  // otherwise each process would take everything
-      return failure(fmt::format("{} is set, but {} is not; give the process its share: --share INDEX/COUNT",
+      return failure(fmt::format("share: {} is set, but {} is not; give the process its own, such as 1/3",
                                  engine.rank, engine.size));
   }
   return Share{};
@@ -79,20 +79,20 @@ Result<Share> array_share(const Environment& environment) {
   const bool even = count >= 1 && step >= 1 && least + step * (count - 1) == most && id >= least &&
                     id <= most && (id - least) % step == 0;
   if (even) return Share{(id - least) / step, count};
-  return failure(
-      fmt::format("the numbers of the {} tasks of this job array, {} to {}, have no even steps, so their "
-                  "order is unknown; give each its share: --share INDEX/COUNT",
-                  count, least, most));
+  return failure(fmt::format(
+      "share: the numbers of the {} tasks of this job array, {} to {}, have no even steps, so their "
+      "order is unknown; give each its own, such as 1/3",
+      count, least, most));
 }
 
 Result<Share> parsed(const std::string& given) {
   const std::size_t slash = given.find('/');
   if (slash != std::string::npos) {
-    const auto index = number("--share", given.substr(0, slash));
-    const auto count = number("--share", given.substr(slash + 1));
+    const auto index = number("share", given.substr(0, slash));
+    const auto count = number("share", given.substr(slash + 1));
     if (index && count && *index >= 1 && *index <= *count) return Share{*index - 1, *count};
   }
-  return failure(fmt::format("--share: '{}' is not a share; try 1/3, the first of three", given));
+  return failure(fmt::format("share: '{}' is not a share; try 1/3, the first of three", given));
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ Studied<void> export_sweep(const std::string& folder, const std::string& file) {
   } else if (ending == ".db") {
     written = write_database(file, *sweep);
   } else {
-    return wrong_input(fmt::format("--export: '{}' must end in .csv, .json or .db", file));
+    return wrong_input(fmt::format("{}: the name of the file must end in .csv, .json or .db", file));
   }
   if (!written) return tl::unexpected(StudyError(written.error()));
   return {};

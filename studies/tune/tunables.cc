@@ -163,7 +163,7 @@ Result<std::vector<Stop>> stops_of(const Known& known, const std::string& words)
 Tunable tunable_of(const Known& known, const std::vector<Stop>& stops) {
   Tunable tunable{std::string(known.name), {}, tune::Dimension::choices(stops.size()), known.streams};
   std::vector<double> numbers;
-  const auto origin = std::make_shared<const std::string>(fmt::format("--over {}", known.name));
+  const auto origin = std::make_shared<const std::string>(fmt::format("over {}", known.name));
   for (const Stop& stop : stops) {
     tunable.values.push_back(stop.value);
     tunable.values.back().place_all(origin, 0);
@@ -180,7 +180,7 @@ Result<std::string> usual(const Experiment& experiment, const Contender& contend
   const bool several = std::any_of(experiment.topology.groups.begin(), experiment.topology.groups.end(),
                                    [](const GroupSpec& group) { return gpu_count(group) > 1; });
   if (strategy.tuned.empty()) {
-    return failure(fmt::format("--over: {} has no parameters to tune by default; name some", strategy.name));
+    return failure(fmt::format("over: {} has no parameters to tune by default; name some", strategy.name));
   }
   std::vector<std::string_view> names = strategy.tuned;
   if (several) names.insert(names.end(), strategy.tuned_for_gpus.begin(), strategy.tuned_for_gpus.end());
@@ -196,12 +196,12 @@ Result<void> check_meant(const Tunable& tunable, const Strategy& strategy, const
   // A window is a number of partition sizes, even where something else determines how tensors are cut.
   const bool paces = tunable.name == "partition_size" && strategy.settled(Options()).credit;
   if (std::ranges::any_of(strategies(), cuts) && !cuts(strategy) && !paces)
-    return failure(fmt::format("--over: {}: {} does the same with every value; leave it out", tunable.name,
+    return failure(fmt::format("over: {}: {} does the same with every value; leave it out", tunable.name,
                                strategy.name));
   const auto settled = write_options(strategy.settled(given));
   if (settled[tunable.name] == write_options(given)[tunable.name]) return {};
   return failure(
-      fmt::format("--over: {}: {} always has {}", tunable.name, strategy.name, settled[tunable.name].dump()));
+      fmt::format("over: {}: {} always has {}", tunable.name, strategy.name, settled[tunable.name].dump()));
 }
 
 Result<Tunable> read_tunable(const std::string& words, bool real) {
@@ -213,17 +213,16 @@ Result<Tunable> read_tunable(const std::string& words, bool real) {
     for (const Known& one : all_known()) names.emplace_back(one.name);
     const std::optional<std::string> meant = nearest(name, names);
     return failure(
-        fmt::format("--over: unknown parameter '{}'; {}", name,
+        fmt::format("over: unknown parameter '{}'; {}", name,
                     meant ? fmt::format("did you mean '{}'?", *meant) : "expected one of " + quoted(names)));
   }
   if (known->streams && !real)
-    return failure(
-        fmt::format("--over: {}: has no meaning in simulation; it is for --on local, lab or cluster", name));
+    return failure(fmt::format("over: {}: has no meaning in simulation; it is for real runs", name));
   const auto stops = stops_of(*known, equals == std::string::npos ? known->values : words.substr(equals + 1));
-  if (!stops) return failure(fmt::format("--over: {}: {}", name, stops.error().text));
+  if (!stops) return failure(fmt::format("over: {}: {}", name, stops.error().text));
   constexpr double kMostStreams = 64;
   if (known->streams && (stops->front().number < 1 || stops->back().number > kMostStreams))
-    return failure(fmt::format("--over: {}: expected numbers from 1 to {}", name, kMostStreams));
+    return failure(fmt::format("over: {}: expected numbers from 1 to {}", name, kMostStreams));
   return tunable_of(*known, *stops);
 }
 
@@ -253,8 +252,7 @@ Result<std::vector<Tunable>> tunables(const std::string& over, const Experiment&
     const auto meant = check_meant(*tunable, *contender.strategy, experiment.options);
     if (!meant) return tl::unexpected(meant.error());
     for (const Tunable& other : all) {
-      if (other.name == tunable->name)
-        return failure(fmt::format("--over: '{}' is listed twice", other.name));
+      if (other.name == tunable->name) return failure(fmt::format("over: '{}' is listed twice", other.name));
     }
     all.push_back(std::move(*tunable));
   }

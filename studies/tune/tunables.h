@@ -18,9 +18,9 @@ struct Tunable {
   bool streams = false;  // whether it belongs to real runs
 };
 
-/// Parses `--over`: names separated by commas, each alone or with its values, such as
+/// Parses what to vary: names separated by commas, each alone or with its values, such as
 /// "partition_size=250KB..16MB,credit=1|2|4,local". If empty, what usually matters for the strategy on the
-/// experiment's machines. Errors name the option.
+/// experiment's machines. Errors begin with "over".
 Result<std::vector<Tunable>> tunables(const std::string& over, const Experiment& experiment,
                                       const Contender& contender, bool real);
 

@@ -14,9 +14,9 @@ namespace weir {
 namespace {
 
 Result<std::string> strategy_of(const TuneSettings& settings, const Experiment& experiment) {
-  if (!settings.strategy.empty()) return settings.strategy;
+  if (settings.strategy) return *settings.strategy;
   if (experiment.strategies.size() == 1) return experiment.strategies.front();
-  return failure("--strategy: choose one; the experiment has " + quoted(experiment.strategies));
+  return failure("strategy: choose one; the experiment has " + quoted(experiment.strategies));
 }
 
 // Checks that nothing that is varied is fixed elsewhere.
@@ -26,16 +26,16 @@ Result<void> check_free(const TuneSettings& settings, const TuneSubject& subject
     for (const Setting& setting : subject.file.settings()) {
       for (const std::string& path : paths_in(setting.path)) {
         if (path == tunable.name)
-          return failure(fmt::format("--over: {}: it is set already, by --set or --settings", tunable.name));
+          return failure(fmt::format("over: {}: the input sets it already", tunable.name));
       }
     }
     if (variant != subject.experiment.variants.end() && variant->second.given.find(tunable.name) != nullptr)
       return failure(
-          fmt::format("--over: {}: '{}' sets it itself, and settings cannot change that; tune '{}', or "
+          fmt::format("over: {}: '{}' sets it itself, and settings cannot change that; tune '{}', or "
                       "remove it from the variant",
                       tunable.name, subject.strategy, variant->second.strategy));
     if (const auto own = settings.fixed.find(tunable.name); own != settings.fixed.end())
-      return failure(fmt::format("--over: {}: it is set already, by {}", tunable.name, own->second));
+      return failure(fmt::format("over: {}: it is set already, by {}", tunable.name, own->second));
   }
   return {};
 }
@@ -59,21 +59,21 @@ Result<std::size_t> trials_of(const TuneSettings& settings, const Experiment& ex
   constexpr std::size_t kMostModelled = 300;  // a model of that many takes seconds
   const bool grid = settings.method == tune::Method::kGrid;
   if (grid && !settings.trials && !settings.steps && space.size() > kMostTrials)
-    return failure(
-        fmt::format("--method grid: these are more than {} points; limit them with --trials", kMostTrials));
+    return failure(fmt::format("method: a grid of these has more than {} points; limit the number of trials",
+                               kMostTrials));
   std::size_t trials = settings.trials.value_or(grid || settings.steps ? kMostTrials : kUsual);
   if (settings.steps) {
     const auto each =
         static_cast<std::size_t>(experiment.warm_up) + static_cast<std::size_t>(experiment.iterations);
     if (*settings.steps < each)
-      return failure(fmt::format("--steps: a single trial takes {}, warm_up and iterations together", each));
+      return failure(fmt::format("steps: a single trial takes {}, warm_up and iterations together", each));
     trials = std::min(trials, *settings.steps / each);
   }
   const bool bayes = settings.method == tune::Method::kBayes;
   // If the same settings take a different time in each run, they may be tried again.
   if (!bayes || simulated) trials = std::min(trials, space.size());
   if (!bayes || trials <= kMostModelled) return trials;
-  return failure(fmt::format("--trials: {} are too many for bayes; at most {}, or choose another --method",
+  return failure(fmt::format("trials: {} are too many for bayes; at most {}, or choose another method",
                              trials, kMostModelled));
 }
 
@@ -176,17 +176,17 @@ Result<TuneSubject> TuneSubject::of(ExperimentFile file, const TuneSettings& set
   if (!file.axes().empty()) {
     std::vector<std::string> paths;
     for (const Axis& axis : file.axes()) paths.push_back(axis.path);
-    return failure(
-        fmt::format("{}: sweep: it varies {}, but a search needs a single point; remove the sweep with --set "
-                    "'sweep={{}}', and set its paths with --set",
-                    file.name(), quoted(paths)));
+    return failure(fmt::format(
+        "{}: sweep: it varies {}, but a search needs a single point; set sweep={{}}, and set these "
+        "paths",
+        file.name(), quoted(paths)));
   }
   auto experiment = file.experiment({});
   if (!experiment) return tl::unexpected(experiment.error());
   auto name = strategy_of(settings, *experiment);
   if (!name) return tl::unexpected(name.error());
   const auto found = contender(*experiment, *name);
-  if (!found) return failure("--strategy: " + found.error().text);
+  if (!found) return failure("strategy: " + found.error().text);
   auto those = weir::tunables(settings.over, *experiment, *found, !simulated);
   if (!those) return tl::unexpected(those.error());
   const auto count = trials_of(settings, *experiment, space_of(*those), simulated);

@@ -28,8 +28,8 @@ constexpr auto enum_names(Method /*method*/) {
 constexpr std::size_t kMostTrials = 10'000;  // the same limit as for an experiment's points
 
 struct TuneSettings {
-  std::string strategy;  // or a variant; may be empty if the experiment has only one
-  std::string over;      // what to vary (tunables.h); empty: what usually matters for the strategy
+  std::optional<std::string> strategy;  // or a variant; may be left out if the experiment has only one
+  std::string over;  // what to vary (tunables.h); empty: what usually matters for the strategy
   tune::Method method = tune::Method::kBayes;
   std::optional<std::size_t> trials;     // at most; default: 25, or all points of a grid
   std::optional<std::size_t> steps;      // at most this many iterations in total, warm-up included
@@ -50,7 +50,7 @@ struct TuneSubject {
   std::vector<Tunable> tunables;
   std::size_t trials = 0;
 
-  /// Fails if the settings do not fit the experiment.
+  /// Fails if the settings do not fit the experiment. The error begins with the name of the setting.
   static Result<TuneSubject> of(ExperimentFile file, const TuneSettings& settings, bool simulated);
 };
 

@@ -28,32 +28,32 @@ struct Read {
 
 template <class Visitor>
 void fields(Visitor& visitor, Read& read) {
-  visitor.optional("--nic", read.nics, "");
-  visitor.optional("--gpu-nic", read.gpu_nics, "");
-  visitor.optional("--cpu-nic", read.cpu_nics, "");
-  visitor.optional("--local", read.locals, "");
-  visitor.optional("--gpu-price", read.gpu_price, "");
-  visitor.optional("--cpu-price", read.cpu_price, "");
+  visitor.optional("nics", read.nics, "");
+  visitor.optional("gpu_nics", read.gpu_nics, "");
+  visitor.optional("cpu_nics", read.cpu_nics, "");
+  visitor.optional("locals", read.locals, "");
+  visitor.optional("gpu_price", read.gpu_price, "");
+  visitor.optional("cpu_price", read.cpu_price, "");
 }
 
 // Reads wishes as files are read, so that the same limits and errors apply.
 Result<Read> read(const Wishes& wishes) {
   Value document = Value::object();
-  const auto add = [&](const char* option, const std::vector<std::string>& texts) {
+  const auto add = [&](const char* wish, const std::vector<std::string>& texts) {
     Value list = Value::array();
     for (const std::string& text : texts) {
       Value value(text);
-      value.written_at(option);
+      value.written_at(wish);
       list.append(std::move(value));
     }
-    document.append(option, std::move(list));
+    document.append(wish, std::move(list));
   };
-  add("--nic", wishes.nics);
-  add("--gpu-nic", wishes.gpu_nics);
-  add("--cpu-nic", wishes.cpu_nics);
-  add("--local", wishes.locals);
-  if (!wishes.gpu_price.empty()) add("--gpu-price", {wishes.gpu_price});
-  if (!wishes.cpu_price.empty()) add("--cpu-price", {wishes.cpu_price});
+  add("nics", wishes.nics);
+  add("gpu_nics", wishes.gpu_nics);
+  add("cpu_nics", wishes.cpu_nics);
+  add("locals", wishes.locals);
+  if (!wishes.gpu_price.empty()) add("gpu_price", {wishes.gpu_price});
+  if (!wishes.cpu_price.empty()) add("cpu_price", {wishes.cpu_price});
   return read_fields<Read>(document);
 }
 
@@ -75,11 +75,10 @@ Result<std::vector<int>> read_counts(const std::vector<std::string>& texts) {
     const std::optional<int> last =
         middle == std::string::npos ? first : count_of(std::string_view(text).substr(middle + kTo.size()));
     if (!first || !last || *last < *first) {
-      return failure(
-          fmt::format("--cpu-machines: '{}' is not a number of machines; try 0..16 or 0,2,4", text));
+      return failure(fmt::format("counts: '{}' is not a number of machines; try 0..16 or 0,2,4", text));
     }
     if (*last > kMostCount) {
-      return failure(fmt::format("--cpu-machines: {} is too large; at most {}", *last, kMostCount));
+      return failure(fmt::format("counts: {} is too large; at most {}", *last, kMostCount));
     }
     for (int count = *first; count <= *last; ++count) counts.insert(count);
   }
@@ -184,19 +183,21 @@ Result<void> Scenarios::find_group(const Wishes& wishes, const std::vector<Bytes
   if (!wishes.group.empty()) {
     const auto named = std::find(without.begin(), without.end(), wishes.group);
     if (named == without.end()) {
-      return failure(fmt::format("--group: '{}' is not a group of machines without GPUs; {}", wishes.group,
+      return failure(fmt::format("group: '{}' is not a group of machines without GPUs; {}", wishes.group,
                                  without.empty() ? "there is none" : "there are " + quoted(without)));
     }
     without = {*named};
   }
   if (without.size() > 1) {
     return failure(
-        fmt::format("there are {} groups of machines without GPUs, {}; choose the one to count with --group",
+        fmt::format("group: there are {} groups of machines without GPUs, {}; choose the one to count",
                     without.size(), quoted(without)));
   }
   if (without.empty()) {
     if (nics.empty()) {
-      return failure("the topology has no group of machines without GPUs; --cpu-nic 100Gbps gives it one");
+      return failure(
+          "cpu_nics: the topology has no group of machines without GPUs; a rate, such as 100Gbps, gives it "
+          "one");
     }
     made_up_ = true;
     groups.push_back(plain_group(base_.topology, nics.front()));
@@ -244,7 +245,7 @@ Result<Scenarios> Scenarios::of(const Experiment& base, const Wishes& wishes) {
   const std::size_t runs = result.scenarios_.size() * result.counts_.size();
   if (runs > kMostRuns) {
     return failure(
-        fmt::format("{} runs are too many; at most {}: ask for fewer --cpu-machines", runs, kMostRuns));
+        fmt::format("counts: {} runs are too many; at most {}; ask for fewer counts", runs, kMostRuns));
   }
   return result;
 }

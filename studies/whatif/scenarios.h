@@ -10,7 +10,7 @@
 
 namespace weir {
 
-/// The command line's requests, as written there.
+/// What a user requests, as text.
 struct Wishes {
   std::vector<std::string> counts;  // "4", "0..16"
   std::vector<std::string> strategies = {std::string(default_strategy())};
@@ -37,7 +37,7 @@ std::string text(const Scenario& scenario);
 /// Invariant: every experiment that it makes is valid.
 class Scenarios {
  public:
-  /// Errors name the option.
+  /// Errors begin with the name of the wish.
   static Result<Scenarios> of(const Experiment& base, const Wishes& wishes);
 
   /// The numbers of CPU machines, ascending.

@@ -160,7 +160,7 @@ class Refused(Compare):
 
     def test_a_folder_of_several_records_names_them(self):
         error = self.refused(self.simulated, self.simulated)
-        self.assertIn("--strategy, --point and --seed", error)
+        self.assertIn("choose one by its strategy, point and seed", error)
         self.assertIn("ring, seed 1: record-ring-", error)
         self.assertIn(": no record matches; choose one",
                       self.refused(self.simulated, self.simulated, "--strategy", "ps"))

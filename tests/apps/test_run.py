@@ -124,23 +124,6 @@ class Run(Case):
         self.assertEqual(self.run_weir("--page", self.out / "page.md").returncode, 0)
         self.assertTrue((self.out / "page.md").is_file())
 
-    def test_an_empty_folder_name_is_refused(self):
-        done = self.weir("run", "--out", "")
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("--out: expected a folder, got an empty name", done.stderr)
-
-    def test_an_unknown_command_is_reported(self):
-        done = program.run("runn", self.folder / "tiny.json")
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertEqual(done.stderr, "weir: unknown command 'runn'; weir --help lists all commands\n")
-
-    def test_a_missing_experiment_is_reported_with_an_example(self):
-        done = program.run("run")
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertEqual(done.stderr, "weir run: experiment is required; for example: "
-                                      "weir run experiments/quickstart\nAll options: weir run --help\n")
-        self.assertIn("weir lab up: topology is required\n", program.run("lab", "up").stderr)
-
     def test_a_help_has_the_examples_of_its_own_command(self):
         self.assertIn("weir lab run", program.run("lab", "--help").stdout)
         self.assertIn("weir lab run", program.run("lab", "run", "--help").stdout)

@@ -152,9 +152,13 @@ class Search(unittest.TestCase):
                 self.assertIn(what, self.refused("--over", over))
         self.assertIn("--trials: 301 are too many for bayes", self.refused(
             "--trials", "301", "--over", "partition_size,credit,finest_part"))
-        self.assertIn("credit: it is set already", self.refused("--set", "credit=3"))
+        self.assertIn("--over: credit: the input sets it already", self.refused("--set", "credit=3"))
         self.assertIn("mxnet-ps always has", self.refused("--strategy", "mxnet-ps", "--over", "credit"))
-        self.assertIn("unknown strategy", self.refused("--strategy", "sp"))
+        for name in ("sp", ""):
+            self.assertIn(f"--strategy: unknown strategy '{name}'; expected one of",
+                          self.refused("--strategy", name))
+        self.assertIn("--over: expected names of what to vary, got an empty text", self.refused("--over", ""))
+        self.assertIn("--output: expected a file, got an empty text", self.refused("--output", ""))
         self.write(sweep={"credit": [1, 2]})
         self.assertIn("sweep: it varies 'credit'", self.refused())
         self.write(strategies=["ps", "ring"])

@@ -172,7 +172,8 @@ class Input(Case):
     def test_a_topology_without_cpu_machines_gets_some(self):
         self.write(groups=[GPU])
         self.assertEqual(self.weir("--bound-only").returncode, 2)
-        self.assertIn("--cpu-nic 100Gbps gives it one", self.weir("--bound-only").stderr)
+        self.assertIn("--cpu-nic: the topology has no group of machines without GPUs; a rate",
+                      self.weir("--bound-only").stderr)
         answers = self.answers("--bound-only", "--cpu-nic", "8Gbps")
         self.assertEqual([round(answer["iteration_ns"] / 1e6) for answer in answers],
                          [round(1e3 * iteration(k)) for k in range(N + 1)])
@@ -210,8 +211,11 @@ class Input(Case):
                 ((), ("--cpu-price", "EUR 4/h"), "EUR 4/h is in another currency than the $10/h of 'gpu'"),
                 ((), ("--group", "gpu"),
                  "--group: 'gpu' is not a group of machines without GPUs; there are 'cpu'"),
+                ((), ("--group", ""), "--group: expected the name of a group, got an empty text"),
+                ((), ("--cpu-price", ""), "--cpu-price: expected a price, got an empty text"),
                 ((), ("--set", "polcy=fifo"), "did you mean 'policy'?"),
-                ([GPU, *cpus], (), "choose the one to count with --group"),
+                ([GPU, *cpus], (), 
+                 "--group: there are 2 groups of machines without GPUs, 'new', 'old'; choose the one"),
                 ([{**GPU, "nics": []}, CPU], (), "each of several machines needs a NIC")]:
             with self.subTest(options=options):
                 self.write(groups=groups)

@@ -219,7 +219,9 @@ TEST_CASE("a search finds the best of a grid", "[studies]") {
   CHECK(again.row.iteration_ns == tuning.trials[*tuning.best].outcome.row.iteration_ns);
 
   settings.over = "partition_size=50KB|no size";
-  CHECK_FALSE(TuneSubject::of(scene.base().read().value(), settings, true));
+  const auto no_size = TuneSubject::of(scene.base().read().value(), settings, true);
+  REQUIRE_FALSE(no_size);
+  CHECK(no_size.error().text.starts_with("over: partition_size: "));  // no option of a command line
   settings.over = "partition_size";
   settings.fixed = {{"partition_size", "the caller"}};
   const auto refused = TuneSubject::of(scene.base().read().value(), settings, true);

@@ -27,6 +27,7 @@ void warn_tuned_for_others(const char* command, const Input& input,
 void add_input(CLI::App& command, Input& input) {
   command.add_option("experiment", input.file, "An experiment file, or a folder that holds experiment.json")
       ->required()
+      ->check(not_empty("a file or a folder"))
       ->type_name("FILE_OR_FOLDER");
   add_settings(command, input);
 }
@@ -36,6 +37,7 @@ void add_settings(CLI::App& command, Input& input) {
       .add_option(
           "--settings", input.settings_file,
           "A file of settings, as weir tune writes it. It overrides the experiment; --set overrides both")
+      ->check(not_empty("a file"))
       ->type_name("FILE");
   add_set(command, input.settings,
           "Replaces the file's value at a path, such as policy, model.message_overhead,\n"
@@ -48,8 +50,17 @@ void add_topology_settings(CLI::App& command, std::vector<std::string>& settings
           "given several times");
 }
 
-void add_strategy(CLI::App& command, std::string& name, const std::string& about) {
-  command.add_option("--strategy", name, about)->type_name("NAME");
+void add_strategy(CLI::App& command, std::optional<std::string>& name, const std::string& about) {
+  // CLI11 would read an empty text into an optional as none.
+  const auto take = [&name](const std::string& text) { name = text; };
+  command.add_option_function<std::string>("--strategy", take, about)->type_name("NAME");
+}
+
+CLI::Validator not_empty(const std::string& expected) {
+  const auto check = [expected](const std::string& text) {
+    return text.empty() ? fmt::format("expected {}, got an empty text", expected) : std::string();
+  };
+  return {check, ""};
 }
 
 CLI::Validator whole_number_from(std::uint64_t least) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,13 @@ void add_settings(CLI::App& command, Input& input);
 /// Adds --set for commands that call topology_of().
 void add_topology_settings(CLI::App& command, std::vector<std::string>& settings);
 
-/// Adds --strategy. It takes the name of a strategy or of a variant that the experiment defines. `name`
-/// outlives the command.
-void add_strategy(CLI::App& command, std::string& name, const std::string& about);
+/// Adds --strategy. It takes the name of a strategy or of a variant that the experiment defines; none if the
+/// option is left out. `name` outlives the command.
+void add_strategy(CLI::App& command, std::optional<std::string>& name, const std::string& about);
+
+/// Rejects an empty text, which would mean that the option is left out. `expected` says what it takes: "a
+/// file".
+CLI::Validator not_empty(const std::string& expected);
 
 /// Accepts whole numbers from `least` on. CLI11's own check reads a negative number as a large one.
 CLI::Validator whole_number_from(std::uint64_t least);

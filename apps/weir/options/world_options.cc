@@ -34,6 +34,7 @@ void add_cluster(CLI::App& command, WorldOptions& options) {
           "--hosts", options.hosts,
           "A file with one line for each machine: NAME [ADDRESS...], the name of its host and, if it\n"
           "differs, the host's address, or one address for each NIC")
+      ->check(not_empty("a file"))
       ->type_name("FILE")
       ->group(group);
   command
@@ -41,16 +42,20 @@ void add_cluster(CLI::App& command, WorldOptions& options) {
           "--key", options.real.key_file,
           "Instead of --hosts: a file to write the job's key to, for nodes that others start. Each run of\n"
           "the experiment writes a new key")
+      ->check(not_empty("a file"))
       ->type_name("FILE")
       ->group(group);
   command
       .add_option("--listen", options.real.listen, "The address of this host at which the machines find it")
+      ->check(not_empty("an address"))
       ->type_name("ADDRESS")
       ->group(group);
   command.add_option("--remote-shell", options.remote_shell, "The program that runs a command on a host")
+      ->check(not_empty("a program"))
       ->capture_default_str()
       ->group(group);
   command.add_option("--program", options.real.program, "The path of weir on the hosts (the same as here)")
+      ->check(not_empty("a file"))
       ->type_name("FILE")
       ->group(group);
   options.of_clusters = added_since(command, before);
@@ -263,7 +268,12 @@ std::string words(const WorldOptions& options) {
 
 Result<World> world_of(const WorldOptions& options) {
   if (const auto meant = check(options); !meant) return tl::unexpected(meant.error());
-  if (options.on == "simulation") return simulated_world(options.simulation);
+  if (options.on == "simulation") {
+    constexpr SettingOption kPrecision[] = {{"precision", "--precision"}};
+    auto world = simulated_world(options.simulation);
+    if (!world) return tl::unexpected(with_options(world.error(), kPrecision));
+    return world;
+  }
   WorldOptions real = options;
   real.real.notice = [](const std::string& line) { print_error("weir: {}\n", line); };
   if (options.on == "local") return local_world(real.real);

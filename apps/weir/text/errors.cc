@@ -19,6 +19,21 @@ ExitStatus exit_status(const char* command, const Studied<ExitStatus>& result) {
   return exit_status(command, Result<ExitStatus>(failure(error.text)));
 }
 
+Error with_options(const Error& error, std::span<const SettingOption> options) {
+  Error named;
+  std::istringstream lines(error.text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string setting = line.substr(0, line.find_first_of(": "));
+    for (const SettingOption& one : options) {
+      if (setting != one.setting || setting == line) continue;
+      line.replace(0, setting.size(), one.option);
+      break;
+    }
+    named.text += (named.text.empty() ? "" : "\n") + line;
+  }
+  return named;
+}
+
 ExitStatus wrong(const char* command, const Error& error) {
   std::istringstream lines(error.text);
   for (std::string line; std::getline(lines, line);) print_error("weir {}: {}\n", command, line);

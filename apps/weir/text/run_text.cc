@@ -51,11 +51,30 @@ void introduce_run(const Configuration& configuration, std::size_t runs, const s
   std::fflush(stdout);
 }
 
+std::string below_bound(const Results& results) {
+  constexpr double kShown = 100.05;  // a table rounds it to more than 100.0 %
+  const auto below = [](const Run& run) {
+    return run.outcome && run.outcome->kind == Outcome::Kind::kRow &&
+           run.outcome->row.bound_percent.value_or(0.0) >= kShown;
+  };
+  if (std::none_of(results.runs().begin(), results.runs().end(), below)) return {};
+  const char* const why =
+      results.study().simulated
+          ? "bounds are for the trace's times, but jitter may shorten computation, and machines may drift "
+            "apart "
+            "by a part of an iteration"
+          : "bounds are for the trace's times and the rates measured before the run (on a cluster, the "
+            "topology's); links or computation were faster than these say, or options let the run use them "
+            "better";
+  return fmt::format("'of bound' above 100 %: the run ended below its bound; {}\n", why);
+}
+
 ExitStatus conclude_run(const Results& results, std::optional<int> signal, const std::string& folder) {
   const std::size_t rows = results.count(Outcome::Kind::kRow);
   const std::size_t failed = results.count(Outcome::Kind::kFailed);
   print_checked(results);
   print_unbounded(results);
+  if (const std::string note = below_bound(results); !note.empty()) print("\n{}", note);
   print_labels(results);
   if (rows > 0) print("\n{0}/results.csv and {0}/results.json hold the results\n", folder);
   if (signal) {

@@ -14,6 +14,9 @@ namespace weir {
 
 void introduce_run(const Configuration& configuration, std::size_t runs, const std::string& folder);
 
+/// A line that says why runs may have ended below their bounds; empty if the table shows none above 100 %.
+std::string below_bound(const Results& results);
+
 /// Prints what all runs have in common, and errors on the error stream. `signal` is the signal that ended the
 /// runs, if any. Returns the exit status.
 ExitStatus conclude_run(const Results& results, std::optional<int> signal, const std::string& folder);

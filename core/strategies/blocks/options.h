@@ -132,7 +132,7 @@ struct Options {
   /// are complete, and after the last pushes are. Then parts are cut finer, but not below this size. If it
   /// equals partition_size, parts are never cut finer.
   Bytes finest_part = Bytes(131'072);
-  /// The largest bucket of neighbouring tensors that ring and hierarchical all-reduce work on at once.
+  /// The largest bucket of neighbouring tensors that an all-reduce works on at once (strategies_cut_by()).
   Bytes fusion_size = Bytes(32'000'000);
   /// The send window of a NIC, in units of partition_size; none is unlimited. (The credit of BytePS.)
   std::optional<int> credit = 4;

@@ -165,7 +165,7 @@ class Cluster(Real):
                               f"{self.folder}: this is a folder; expected a line for each machine"),
                              ((*self.options, "--hosts", empty),
                               f"{empty}: the file lists no hosts; expected a line for each machine"),
-                             ((*self.options, "--hosts", short), "5 machines, and --hosts names 2")):
+                             ((*self.options, "--hosts", short), "5 machines, but there are 2 hosts")):
             done = self.run_weir(*options)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(why, done.stderr)

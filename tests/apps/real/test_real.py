@@ -128,7 +128,7 @@ class Refused(Real):
         self.write(strategies=["ddp"], baseline="ddp", collective="nccl")
         done = self.run_on_local()
         self.assertEqual(done.returncode, 1)
-        self.assertIn("ddp: NCCL sums on GPUs; add --gpus", done.stdout + done.stderr)
+        self.assertIn("ddp: NCCL sums on GPUs, which this run does not use", done.stdout + done.stderr)
 
     def test_a_job_that_this_host_has_no_memory_for_is_refused_before_it_starts(self):
         self.write(trace={"name": "net", "layers": layers("f32", 10**11)}, strategies=["ps"], baseline="ps",

@@ -55,12 +55,22 @@ TEST_CASE("the error for a wrong quantity suggests a right one") {
   CHECK(parse_rate("").error().text == "'' is not a rate; try 100Gbps");
   CHECK(parse_rate("-1Gbps").error().text == "'-1Gbps' is not a rate; try 100Gbps");
   CHECK(parse_rate("1.Gbps").error().text == "'1.Gbps' is not a rate; try 100Gbps");
-  CHECK(parse_rate("1e3Gbps").error().text == "'1e3Gbps' is not a rate; try 1Gbps");
+  CHECK(parse_rate("10tbps").error().text == "'10tbps' is not a rate; try 10Tbps");
   CHECK(parse_size("4mb").error().text == "'4mb' is not a size; try 4MB");
   CHECK(parse_size("4M").error().text == "'4M' is not a size; try 4MB");
   CHECK(parse_size("unlimited").error().text == "'unlimited' is not a size; try 4MiB");
   CHECK(parse_duration("5").error().text == "'5' is not a duration; try 5us");
   CHECK(parse_duration("5 sec").error().text == "'5 sec' is not a duration; try 5s");
+}
+
+TEST_CASE("the error for a unit that is like none lists the units") {
+  const std::string sizes = "expected one of MB, MiB, GB, GiB, KB, KiB, TB, TiB, B";
+  CHECK(parse_size("1EB").error().text == "'1EB' is not a size: unknown unit 'EB'; " + sizes);
+  CHECK(parse_size("2PiB").error().text == "'2PiB' is not a size: unknown unit 'PiB'; " + sizes);
+  CHECK(parse_duration("5 minutes").error().text ==
+        "'5 minutes' is not a duration: unknown unit 'minutes'; expected one of us, ms, s, ns");
+  CHECK_THAT(parse_rate("1e3Gbps").error().text,
+             has_text("'1e3Gbps' is not a rate: unknown unit 'e3Gbps'; "));
 }
 
 TEST_CASE("a quantity that no integer can hold is an error") {

@@ -166,7 +166,8 @@ TEST_CASE("the error for a value of the wrong kind names the right kind") {
   CHECK(with("\"tall\": 1") == "t.json:2: tall: expected true or false, not the integer 1");
   CHECK(with("\"height\": \"2\"") == "t.json:2: height: expected a number, not the string '2'");
   CHECK(with("\"seed\": 1.5") == "t.json:2: seed: expected an integer, not the number 1.5");
-  CHECK(with("\"seed\": -1") == "t.json:2: seed: -1 is out of range");
+  CHECK(with("\"seed\": -1") == "t.json:2: seed: -1 is too small; at least 0");
+  CHECK(with("\"seed\": 1e3") == "t.json:2: seed: expected an integer without point and exponent; try 1000");
   CHECK(with("\"colour\": \"green\"") ==
         "t.json:2: colour: expected one of 'red', 'blue', not the string 'green'");
   CHECK(with("\"part\": 4096") == "t.json:2: part: expected a size such as '4MiB', not the integer 4096");
@@ -188,6 +189,14 @@ TEST_CASE("the error for a number out of range names the bound") {
                    "\"count\": 0}]}") ==
         "t.json:1: height: 0 is too small; at least 0.5\n"
         "t.json:1: leaves[0].count: 0 is too small; at least 1");
+  const auto count = [](const std::string& number) {
+    return read_error(R"({"name": "oak", "rate": "1Gbps", "leaves": [{"name": "a", "count": )" + number +
+                      "}]}");
+  };
+  for (const std::string least : {"-1", "-1e9", "-99999999999"})
+    CHECK_THAT(count(least), has_text(" is too small; at least 1"));
+  CHECK(count("1e12") == "t.json:1: leaves[0].count: 1000000000000 is too large; at most 2147483647");
+  CHECK(count("99999999999") == "t.json:1: leaves[0].count: 99999999999 is too large; at most 2147483647");
 }
 
 TEST_CASE("the path of the object comes first in its complaints") {

@@ -54,5 +54,11 @@ TEST_CASE("a plan too large for memory is refused with the option that makes it 
   }
 }
 
+TEST_CASE("the strategies that an option cuts are those whose rows say so") {
+  CHECK(strategies_cut_by("fusion_size") == "ring, flat-ring, hierarchical, halving-doubling");
+  CHECK(strategies_cut_by("bucket_size") == "ddp");
+  CHECK(strategies_cut_by("policy").empty());
+}
+
 }  // namespace
 }  // namespace weir

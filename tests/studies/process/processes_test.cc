@@ -45,7 +45,7 @@ TEST_CASE("a task that crashes is reported and the others go on") {
         std::map<std::size_t, std::string>{{0, "fine"},
                                            {1,
                                             "its process was killed, probably because memory ran out; "
-                                            "try fewer machines, larger parts or fewer --jobs"},
+                                            "try fewer machines, larger parts or fewer jobs"},
                                            {2, "its process crashed: status 3"},
                                            {3, "fine"}});
 }

@@ -45,7 +45,7 @@ TEST_CASE("tasks of a job array take shares in their order, and their processes 
   CHECK(share(array(7, 5, 9, 5)).value() == Share{2, 5});
   CHECK(share(array(20, 10, 40, 4)).value() == Share{1, 4});
   CHECK(share(array(3, 3, 3, 1)).value() == Share{0, 1});
-  CHECK(share(array(5, 1, 7, 3)).error().text.find("--share INDEX/COUNT") != std::string::npos);
+  CHECK(share(array(5, 1, 7, 3)).error().text.find("give each its own, such as 1/3") != std::string::npos);
   Variables both = array(7, 5, 9, 5);
   both["SLURM_PROCID"] = "1";
   both["SLURM_STEP_NUM_TASKS"] = "2";
@@ -55,14 +55,14 @@ TEST_CASE("tasks of a job array take shares in their order, and their processes 
 TEST_CASE("ranks and shares that make no sense are refused") {
   CHECK_FALSE(share({{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "3"}}));
   CHECK(share({{"OMPI_COMM_WORLD_RANK", "1"}}).error().text ==
-        "OMPI_COMM_WORLD_RANK is set, but OMPI_COMM_WORLD_SIZE is not; give the process its share: "
-        "--share INDEX/COUNT");
+        "share: OMPI_COMM_WORLD_RANK is set, but OMPI_COMM_WORLD_SIZE is not; give the process its own, "
+        "such as 1/3");
   CHECK(share({{"OMPI_COMM_WORLD_RANK", "1"}}, "2/4").value() == Share{1, 4});
   CHECK(share({{"PMI_RANK", "one"}, {"PMI_SIZE", "3"}}).error().text ==
         "PMI_RANK is 'one'; expected a number from 0 to 1000000");
   for (const char* given : {"0/3", "4/3", "1", "1/", "/2", "a/b", "-1/3"}) {
     CHECK(share({}, given).error().text ==
-          fmt::format("--share: '{}' is not a share; try 1/3, the first of three", given));
+          fmt::format("share: '{}' is not a share; try 1/3, the first of three", given));
   }
 }
 
