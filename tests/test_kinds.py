@@ -14,7 +14,8 @@ import sys
 import tempfile
 import unittest
 
-from test_rules import ROOT, TOPS, cpp_bodies, read, room, sources, without_text
+from reading import ROOT, TOPS, cpp_bodies, read, sources, without_text
+from test_rules import room
 
 KINDS = "core/plan/op_kind.h"
 ENUMS = ("OpKind", "OpFamily", "SliceUse", "Meets", "Serving")
