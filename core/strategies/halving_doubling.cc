@@ -94,7 +94,8 @@ class HalvingBuilder {
         local_(cluster, workload, options, stages, plan_),
         nics_(cluster),
         buckets_(buckets.parts()),
-        landing_count_(options.independent_layers ? std::max<std::size_t>(1, buckets_.size()) : kHalvingBuckets),
+        landing_count_(options.independent_layers ? std::max<std::size_t>(1, buckets_.size())
+                                                  : kHalvingBuckets),
         machines_(cluster.gpu_machines()),
         count_(static_cast<int>(machines_.size())),
         halving_(count_),
@@ -162,8 +163,8 @@ class HalvingBuilder {
     std::fill_n(by_chunk.begin() + run.first, run.count, op);
   }
 
-  // Where messages of the first phase land on one machine, one slot a message. Bucket b + landing_count_ lands where
-  // bucket b did.
+  // Where messages of the first phase land on one machine, one slot a message. Bucket b + landing_count_
+  // lands where bucket b did.
   Slots& landing(const Member& member, int position, std::size_t b) {
     const int numa = plan_.buffer(member.way.staging.buffer).numa;
     const std::tuple key(position, b % landing_count_, numa);
@@ -261,13 +262,32 @@ class HalvingBuilder {
   Halving halving_;
   std::vector<std::vector<Run>> arriving_;  // by position: messages of the first phase, in order
   std::vector<std::size_t> order_;          // the order in which buckets are expected to be served
-  std::map<std::tuple<int, std::size_t, int>, Slots> landings_;  // by position, landing place of the bucket, NUMA node
+  // By position, place of the bucket, NUMA node.
+  std::map<std::tuple<int, std::size_t, int>, Slots> landings_;
 };
+
+// Moves the borders between buckets of one layer so that all but the last have a multiple of `machines`
+// elements. If chunks of a bucket differ by an element, some machines are done with a step before others.
+// They drift apart from bucket to bucket, and NICs idle.
+void even(std::vector<Bucket>& buckets, int machines) {
+  for (std::size_t i = 0; i + 1 < buckets.size(); ++i) {
+    Part& part = buckets[i].part;
+    Part& next = buckets[i + 1].part;
+    const bool cut = part.range.end() == next.range.offset && part.dtype == next.dtype &&
+                     part.first_layer == next.last_layer;
+    const Bytes extra(part.range.size.count() % (size(part.dtype).count() * machines));
+    if (!cut || extra == part.range.size) continue;
+    part.range.size -= extra;
+    next.range.offset -= extra;
+    next.range.size += extra;
+  }
+}
 
 Result<Plan> halving_doubling(const Cluster& cluster, const Workload& workload, const Options& options) {
   const auto local = conventional_local(cluster, most_common_dtype(workload.trace()), options);
   if (!local) return failure(local.error().text);
-  const Buckets buckets = fused_buckets(std::string(halving_doubling_strategy().name), workload, options);
+  Buckets buckets = fused_buckets(std::string(halving_doubling_strategy().name), workload, options);
+  even(buckets.buckets, static_cast<int>(gpu_machine_count(cluster)));
   return HalvingBuilder(cluster, workload, options, local->stages, buckets).build();
 }
 
