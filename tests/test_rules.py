@@ -34,6 +34,7 @@ NAMED = {  # strategies' names outside of their rows
     "benchmarks/folding.cc": ("flat-ring", "a benchmark measures one plan"),
     "core/experiment/experiment_fields.h": ("bytescheduler ddp horovod", "what options are for, in schemas"),
     "core/strategies/blocks/options.h": ("hierarchical", "a value of the option `collective`"),
+    "experiments/calibration/calibrate.py": ("double-tree", "runs of its earlier plans are left out"),
     "experiments/peers/gloo_allreduce.cc": ("ring", "an algorithm of Gloo"),
     "experiments/peers/measure.py": ("ring", "the subject of the experiment"),
     "experiments/pytorch/measure.py": ("ddp", "PyTorch's own, which the experiment compares with"),

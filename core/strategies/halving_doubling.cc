@@ -266,6 +266,23 @@ class HalvingBuilder {
   std::map<std::tuple<int, std::size_t, int>, Slots> landings_;
 };
 
+// Moves the borders between buckets of one layer so that all but the last have a multiple of `machines`
+// elements. If chunks of a bucket differ by an element, some machines are done with a step before others.
+// They drift apart from bucket to bucket, and NICs idle.
+void even(std::vector<Bucket>& buckets, int machines) {
+  for (std::size_t i = 0; i + 1 < buckets.size(); ++i) {
+    Part& part = buckets[i].part;
+    Part& next = buckets[i + 1].part;
+    const bool cut = part.range.end() == next.range.offset && part.dtype == next.dtype &&
+                     part.first_layer == next.last_layer;
+    const Bytes extra(part.range.size.count() % (size(part.dtype).count() * machines));
+    if (!cut || extra == part.range.size) continue;
+    part.range.size -= extra;
+    next.range.offset -= extra;
+    next.range.size += extra;
+  }
+}
+
 // Steps of several buckets keep the NICs busy together. A message of half a bucket that leaves no room for
 // others in a NIC's send window makes them wait for each other instead, so a bucket is at most a quarter of
 // the window.
@@ -280,8 +297,8 @@ Options in_window(Options options) {
 Result<Plan> halving_doubling(const Cluster& cluster, const Workload& workload, const Options& options) {
   const auto local = conventional_local(cluster, most_common_dtype(workload.trace()), options);
   if (!local) return failure(local.error().text);
-  const Buckets buckets =
-      fused_buckets(std::string(halving_doubling_strategy().name), workload, in_window(options));
+  Buckets buckets = fused_buckets(std::string(halving_doubling_strategy().name), workload, in_window(options));
+  even(buckets.buckets, static_cast<int>(gpu_machine_count(cluster)));
   return HalvingBuilder(cluster, workload, options, local->stages, buckets).build();
 }
 

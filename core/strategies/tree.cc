@@ -1,7 +1,10 @@
 #include "core/strategies/tree.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
+#include <tuple>
 
 #include "core/analysis/local_choice.h"
 #include "core/strategies/blocks/buckets.h"
@@ -10,53 +13,91 @@
 #include "core/strategies/blocks/op_counts.h"
 #include "core/strategies/blocks/placement.h"
 #include "core/strategies/blocks/slots.h"
+#include "core/strategies/blocks/two_trees.h"
 
 namespace weir {
 namespace {
 
-// Landing slots per child, each for one part.
+// Landing slots per child, each for one chunk.
 constexpr std::size_t kSlots = 8;
 
-struct Tree {
-  std::vector<int> parent;  // by position; -1 at the root
-  std::vector<std::vector<int>> children;
-  std::vector<int> upwards;  // positions, children before parents
+// The fraction of an iteration that may be spent on filling and draining trees.
+constexpr double kTreeFill = 0.007;
+// A chunk makes many hops, where a part of a parameter server makes two. So trees cut finer.
+constexpr std::int64_t kFinestChunks = 32;  // in a finest_part
+// A machine sends to four neighbours. While chunks to one of them wait for their turn, there must be room in
+// the send window for chunks to the others.
+constexpr std::int64_t kChunksPerWindow = 16;
+
+// How large chunks should be; tree.h has the derivation.
+class ChunkSizes {
+ public:
+  ChunkSizes(const Cluster& cluster, const Workload& workload, const Options& options)
+      : partition_size_(options.partition_size),
+        finer_(options.finest_part < partition_size_),
+        finest_(std::max(Bytes(1), options.finest_part / kFinestChunks)),
+        coarsest_(partition_size_) {
+    if (options.credit) {
+      const Bytes window = partition_size_ * std::max(1, *options.credit);
+      coarsest_ = std::min(coarsest_, std::max(finest_, window / kChunksPerWindow));
+    }
+    const std::vector<MachineId>& machines = cluster.gpu_machines();
+    const Tree tree = two_trees(static_cast<int>(machines.size())).front();
+    turns_ = std::max(2, 4 * tree.depth - 6);
+    for (std::size_t child = 0; child < machines.size(); ++child) {
+      if (tree.parent[child] < 0) continue;
+      const MachineId parent = machines[static_cast<std::size_t>(tree.parent[child])];
+      latency_ = std::max(latency_, cluster.route(machines[child], {}, 0, parent, {}, 0).latency);
+    }
+    latency_ += options.part_overhead;
+    for (const MachineId machine : machines) nics_ = std::max(nics_, cluster.machine(machine).nics.size());
+    constexpr double kMany = 1e9;
+    rate_ = kMany / time_at_nics(cluster, Bytes(static_cast<std::int64_t>(kMany))).seconds();
+    const Duration exchange = all_reduce_time(cluster, workload, options);
+    noticed_ = kTreeFill * std::max(exchange, compute_time(workload.trace())).seconds() * rate_ / turns_;
+  }
+
+  // The number of chunks of a run of this many bytes. It is even, so that both trees have as much to do.
+  std::int64_t count(Bytes run) const {
+    const std::int64_t each = largest(run).count();
+    const std::int64_t count = (run.count() + each - 1) / each;
+    return count > 1 ? count + count % 2 : count;
+  }
+
+ private:
+  Bytes largest(Bytes run) const {
+    if (!finer_) return partition_size_;
+    if (!std::isfinite(rate_)) return coarsest_;
+    const double best = std::sqrt(2 * latency_.seconds() * rate_ * static_cast<double>(run.count()) / turns_);
+    const double chunk = std::max(best, noticed_) / static_cast<double>(nics_);
+    return std::clamp(Bytes(static_cast<std::int64_t>(std::min(chunk, 1e15))), finest_, coarsest_);
+  }
+
+  Bytes partition_size_;
+  bool finer_;  // whether chunks may be finer than that
+  Bytes finest_;
+  Bytes coarsest_;
+  int turns_ = 0;         // of a NIC, in which trees fill and drain
+  Duration latency_;      // of a message
+  std::size_t nics_ = 1;  // of a machine
+  double rate_ = 0.0;     // bytes a second of the slowest machine's NICs
+  double noticed_ = 0.0;  // the chunk in bytes below which filling takes no noticeable part of the iteration
 };
 
-// The tree over [low, high) in symmetric order, like a search tree: odd positions are inner nodes and even
-// ones are leaves, as far as the count allows.
-int grow(Tree& tree, int low, int high, int parent) {
-  if (low >= high) return -1;
-  int reach = 1;
-  while (reach * 2 <= high - low) reach *= 2;
-  const int root = low + reach - 1;
-  tree.parent[static_cast<std::size_t>(root)] = parent;
-  for (const int child : {grow(tree, low, root, root), grow(tree, root + 1, high, root)}) {
-    if (child >= 0) tree.children[static_cast<std::size_t>(root)].push_back(child);
-  }
-  tree.upwards.push_back(root);
-  return root;
+// Gradients that are ready together. Each run is cut by itself.
+std::vector<Part> runs(const Workload& workload) {
+  return workload.partition(std::max(Bytes(1), workload.size()));
 }
 
-// The second tree is the first with its positions mirrored (even count) or shifted by one (odd count). This
-// turns inner positions into leaves.
-Tree make_tree(int count, bool second) {
-  Tree plain{std::vector<int>(static_cast<std::size_t>(count), -1),
-             std::vector<std::vector<int>>(static_cast<std::size_t>(count)),
-             {}};
-  grow(plain, 0, count, -1);
-  if (!second) return plain;
-  const auto moved = [&](int i) { return count % 2 == 0 ? count - 1 - i : (i + 1) % count; };
-  Tree tree = plain;
-  for (int i = 0; i < count; ++i) {
-    const auto from = static_cast<std::size_t>(i);
-    const auto to = static_cast<std::size_t>(moved(i));
-    tree.parent[to] = plain.parent[from] < 0 ? -1 : moved(plain.parent[from]);
-    tree.children[to].clear();
-    for (const int child : plain.children[from]) tree.children[to].push_back(moved(child));
+std::vector<Part> chunks(const Cluster& cluster, const Workload& workload, const Options& options) {
+  const ChunkSizes sizes(cluster, workload, options);
+  std::vector<Part> chunks;
+  for (const Part& run : runs(workload)) {
+    const std::vector<Part> pieces = cut(run, static_cast<int>(sizes.count(run.range.size)));
+    chunks.insert(chunks.end(), pieces.begin(), pieces.end());
   }
-  for (int& position : tree.upwards) position = moved(position);
-  return tree;
+  workload.rank(chunks);
+  return chunks;
 }
 
 class TreeBuilder {
@@ -67,7 +108,7 @@ class TreeBuilder {
         plan_(std::string(double_tree_strategy().name), cluster.machines().size()),
         local_(cluster, workload, options, stages, plan_),
         nics_(cluster),
-        parts_(workload.partition(options.partition_size)),
+        parts_(chunks(cluster, workload, options)),
         apart_(options.independent_layers),
         machines_(cluster.gpu_machines()) {
     plan_.set_message_efficiency(options.allreduce_efficiency);
@@ -77,8 +118,7 @@ class TreeBuilder {
   }
 
   Plan build() && {
-    const int count = static_cast<int>(machines_.size());
-    const Tree trees[] = {make_tree(count, false), make_tree(count, true)};
+    const std::array<Tree, 2> trees = two_trees(static_cast<int>(machines_.size()));
     // Each part goes to the tree that has fewer bytes so far.
     Bytes loads[2];
     for (const std::size_t p : order_) {
@@ -185,7 +225,10 @@ Result<Plan> double_tree_plan(const Cluster& cluster, const Workload& workload, 
 }
 
 double double_tree_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
-  return ops_of_parts(cluster, workload, options.partition_size);
+  const ChunkSizes sizes(cluster, workload, options);
+  double chunks = 0;
+  for (const Part& run : runs(workload)) chunks += static_cast<double>(sizes.count(run.range.size));
+  return ops_of_parts(cluster, chunks);
 }
 
 }  // namespace
@@ -196,7 +239,7 @@ Strategy double_tree_strategy() {
           .look = {"#CC79A7", "v", "3 1"},
           .make = double_tree_plan,
           .ops = double_tree_ops,
-          .grain = {"partition_size"},
+          .grain = {"partition_size", "finest_part"},
           .tuned = {"partition_size", "credit"},
           .local = conventional_local};
 }

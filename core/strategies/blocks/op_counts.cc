@@ -25,8 +25,12 @@ double fused_pieces(const Workload& workload, const Options& options) {
 }
 
 double ops_of_parts(const Cluster& cluster, const Workload& workload, Bytes part) {
+  return ops_of_parts(cluster, pieces(workload, part));
+}
+
+double ops_of_parts(const Cluster& cluster, double parts) {
   constexpr double kOpsPerPart = 9;
-  return kOpsPerPart * gpu_machine_count(cluster) * pieces(workload, part);
+  return kOpsPerPart * gpu_machine_count(cluster) * parts;
 }
 
 }  // namespace weir

@@ -20,6 +20,8 @@ double fused_pieces(const Workload& workload, const Options& options);
 /// back. Each part is reduced over GPUs, copied out, sent, received, summed, sent, received, copied in and
 /// spread.
 double ops_of_parts(const Cluster& cluster, const Workload& workload, Bytes part);
+/// The same for this number of parts.
+double ops_of_parts(const Cluster& cluster, double parts);
 
 /// Ops of each machine for a chunk that is summed and spread: it sends and receives it twice and sums it
 /// once.

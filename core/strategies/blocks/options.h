@@ -129,8 +129,8 @@ struct Options {
   /// The largest part of a tensor that parameter servers, trees and the unified strategy send as one message.
   Bytes partition_size = Bytes(4'000'000);
   /// Parts of partition_size may leave NICs idle for a noticeable part of the iteration: until the first sums
-  /// are complete, and after the last pushes are. Then parts are cut finer, but not below this size. If it
-  /// equals partition_size, parts are never cut finer.
+  /// are complete, and after the last pushes are. Then parts are cut finer, but not below this size (trees: a
+  /// 32nd of it, see tree.h). If it equals partition_size, parts are never cut finer.
   Bytes finest_part = Bytes(131'072);
   /// The largest bucket of neighbouring tensors that an all-reduce works on at once (strategies_cut_by()).
   Bytes fusion_size = Bytes(32'000'000);
