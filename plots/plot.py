@@ -47,7 +47,7 @@ def draw(found, name):
 
 
 def pool_of(workers):
-    """Processes that draw figures. None if there can be none: processes share locks through /dev/shm, which some
+    """Processes that draw figures. None if there can be none: they share locks through /dev/shm, which some
     containers lack or may only read."""
     context = multiprocessing.get_context("fork")
     ignore = (signal.SIGINT, signal.SIG_IGN)  # this process gets the signal too, and ends the others

@@ -1,6 +1,6 @@
-"""Documents that a command wrote and reads back are checked like those that people write: whatever was changed in
-them, there is a result or an error that names the file, never a failed check. Run: python3
-tests/apps/test_documents.py WEIR"""
+"""Documents that a command wrote and reads back are checked like those that people write. Whatever was
+changed in them, there is a result or an error that names the file, never a failed check.
+Run: python3 tests/apps/test_documents.py WEIR"""
 
 import contextlib
 import json
@@ -71,8 +71,9 @@ class Documents(sweeping.Case):
             outcome = json.loads(open_database.execute("SELECT outcome FROM runs").fetchone()[0])
         for path in [*places(outcome)][::2]:
             for value in KINDS:
+                bad = json.dumps(changed(outcome, path, value))
                 with contextlib.closing(sqlite3.connect(database)) as open_database, open_database:
-                    open_database.execute("UPDATE runs SET outcome = ?", (json.dumps(changed(outcome, path, value)),))
+                    open_database.execute("UPDATE runs SET outcome = ?", (bad,))
                 done = program.run("report", str(self.results))
                 with self.subTest(path=path, value=value):
                     self.assertIn(done.returncode, (0, 1, 2), done.stderr)
@@ -82,7 +83,8 @@ class Documents(sweeping.Case):
         self.write(strategies=["unified"], sweep={})
         self.run_weir("--records")
         results = self.out / "results.json"
-        text = results.read_text().replace(json.loads(results.read_text())["world"]["name"], "a lab on one host")
+        text = results.read_text()
+        text = text.replace(json.loads(text)["world"]["name"], "a lab on one host")
         (self.folder / "small.json").write_text(json.dumps(json.loads(text)["topologies"].popitem()[1]))
         self.checked(results, json.loads(text), "calibrate", "small.json", results, named=False)
         whole = json.loads(text)
