@@ -46,17 +46,27 @@ def draw(found, name):
     return style.save(dict(figures(found))[name](), found.folder, name)
 
 
+def pool_of(workers):
+    """Processes that draw figures. None if there can be none: they share locks through /dev/shm, which some
+    containers lack or may only read."""
+    context = multiprocessing.get_context("fork")
+    ignore = (signal.SIGINT, signal.SIG_IGN)  # this process gets the signal too, and ends the others
+    try:
+        return ProcessPoolExecutor(workers, context, signal.signal, ignore)
+    except (OSError, NotImplementedError):
+        return None
+
+
 def draw_all(found):
     """The paths of all figures in turn, drawn by one process for each CPU."""
     names = [name for name, _ in figures(found)]
     workers = min(len(names), len(os.sched_getaffinity(0)))
-    if workers < 2:
+    pool = pool_of(workers) if workers > 1 else None
+    if pool is None:
         for name in names:
             yield from draw(found, name)
         return
-    context = multiprocessing.get_context("fork")
-    ignore = (signal.SIGINT, signal.SIG_IGN)  # this process gets the signal too, and ends the others
-    with ProcessPoolExecutor(workers, context, signal.signal, ignore) as pool:
+    with pool:
         slowest = sorted(names, key=lambda name: not name.startswith("timeline-"))
         drawn = {name: pool.submit(draw, found, name) for name in slowest}
         try:

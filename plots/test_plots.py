@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -165,6 +166,13 @@ class Figures(Folder):
         self.write(rows)
         self.assertEqual(self.drawn(),
                          ["speedup.png", "goodput.png", "iteration.png", "breakdown.png", "overview.png"])
+
+    def test_figures_are_drawn_without_other_processes_if_there_can_be_none(self):
+        self.write_sweep()
+        names = self.drawn()
+        for error in (OSError(30, "Read-only file system"), NotImplementedError("no semaphores")):
+            with unittest.mock.patch("plot.ProcessPoolExecutor", side_effect=error):
+                self.assertEqual(self.drawn(), names)
 
     def test_drawing_goes_on_if_the_reader_leaves(self):
         self.write([entry("ring", 0, {})])

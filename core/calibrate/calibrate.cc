@@ -102,15 +102,15 @@ class Calibrator {
       for (const std::size_t number : numbers) some.push_back(measurements_.points[number]);
       return some;
     };
-    std::vector<Point> fitted = points(split.fitted);
-    const std::vector<Point> held = points(split.held);
-    const auto fit = PointFit::fit(topology_, fitted);
+    fitted_points_ = points(split.fitted);
+    held_points_ = points(split.held);
+    auto fit = PointFit::fit(topology_, fitted_points_);
     if (!fit) return tl::unexpected(fit.error());
-    std::erase_if(fitted, [&](const Point& point) { return !fit->judged(point); });
-    all_.points = {misses_of(fit->predict(fitted)), misses_of(fit->predict(held))};
-    const std::vector<std::string> remarks = fit->remarks();
+    point_fit_ = std::move(*fit);
+    std::erase_if(fitted_points_, [&](const Point& point) { return !point_fit_.judged(point); });
+    const std::vector<std::string>& remarks = point_fit_.remarks();
     all_.remarks.insert(all_.remarks.end(), remarks.begin(), remarks.end());
-    for (const CalibratedValue& value : fit->values()) values_[value.path] = value;
+    for (const CalibratedValue& value : point_fit_.values()) values_[value.path] = value;
     return {};
   }
 
@@ -127,7 +127,15 @@ class Calibrator {
       kinds_ = fit->kinds;
       parameters_ = fit->parameters;
       any_missed_ = !fit->missed.empty();
-      for (const CalibratedValue& value : fit->values) values_[value.path] = value;
+      for (const CalibratedValue& value : fit->values) {
+        values_[value.path] = value;
+        of_runs_.insert(value.path);
+      }
+      for (const std::string& path : fit->beyond)
+        all_.remarks.push_back(
+            path +
+            ": the runs fit best with a value beyond what can be written; the nearest one is "
+            "written, and errors are those of that one");
       for (const std::string& path : fit->undetermined) {
         if (!values_.contains(path)) all_.undetermined.push_back(path);
       }
@@ -145,11 +153,21 @@ class Calibrator {
     if (values_.empty()) {
       std::string why = "no measurement fits a value of the topology";
       if (!measurements_.runs.empty()) why += "; " + why_runs_determine_nothing();
+      for (const std::string& remark : all_.remarks) why += "; " + remark;
       if (all_.runs.fitted.median > kWorstMedian) why += "; " + mostly_wrong();
       return failure(std::move(why));
     }
+    // All errors are those of the values that are written: runs may have replaced values of benchmarks.
+    const Values final = determined();
+    all_.points = {misses_of(point_fit_.predict(fitted_points_, final)),
+                   misses_of(point_fit_.predict(held_points_, final))};
     const Value written = written_values(topology_);
     for (auto& [path, value] : values_) {
+      if (!of_runs_.contains(path)) value.residual_percent = point_fit_.residual_percent(path, final);
+      if (!value.determined())
+        all_.remarks.push_back(
+            fmt::format("{}: these measurements do not determine it: its standard error is {:.0f} %", path,
+                        *value.standard_error_percent));
       value.was = was(written, stated_, path);
       if (auto why = doubt(value)) all_.remarks.push_back(std::move(*why));
       all_.values.push_back(value);
@@ -176,7 +194,6 @@ class Calibrator {
     } else if (!any_missed_) {
       why += " well enough: add runs whose times depend on them more";
     }
-    for (const std::string& remark : all_.remarks) why += "; " + remark;
     return why;
   }
 
@@ -262,10 +279,14 @@ class Calibrator {
   const Measurements& measurements_;
   const HoldOut& hold_out_;
   std::map<std::string, CalibratedValue> values_;  // the determined ones, by path
-  std::size_t kinds_ = 0;                          // of the fitted runs
-  std::size_t parameters_ = 0;                     // searched for
-  bool any_missed_ = false;                        // of these, because their runs are predicted wrong
-  Values stated_;                                  // in the runs' experiments
+  std::set<std::string> of_runs_;                  // of these, those that runs determined
+  PointFit point_fit_;
+  std::vector<Point> fitted_points_;  // without those that the fit meets whatever they are
+  std::vector<Point> held_points_;
+  std::size_t kinds_ = 0;       // of the fitted runs
+  std::size_t parameters_ = 0;  // searched for
+  bool any_missed_ = false;     // of these, because their runs are predicted wrong
+  Values stated_;               // in the runs' experiments
   Calibrated all_;
 };
 

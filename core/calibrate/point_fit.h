@@ -2,6 +2,7 @@
 // robustly, and derives values from the line.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "core/base/result.h"
 #include "core/calibrate/misses.h"
 #include "core/calibrate/point.h"
+#include "core/calibrate/point_line.h"
 #include "core/cluster/topology.h"
 
 namespace weir {
@@ -25,43 +27,40 @@ class PointFit {
 
   /// The fitted values, by path.
   const std::vector<CalibratedValue>& values() const { return values_; }
-  /// For the user: measurements that have no place in the topology.
+  /// For the user: measurements that have no place in the topology, and values that are not written, or are
+  /// written although the points fit best with others.
   const std::vector<std::string>& remarks() const { return remarks_; }
 
   /// Whether this fitted point could have been missed: its line has more points than unknowns.
   bool judged(const Point& point) const;
-  /// Predictions for points, fitted or not. Points on no fitted line get none.
-  std::vector<Predicted> predict(const std::vector<Point>& points) const;
+  /// Predictions for points, fitted or not, with these values by path, which are to be written. Points of
+  /// which no value is written get none.
+  std::vector<Predicted> predict(const std::vector<Point>& points, const Values& values) const;
+  /// The median error, in per cent, of these values at the points that gave the value of this path. None if
+  /// the line meets all points, or if there is no such value.
+  std::optional<double> residual_percent(const std::string& path, const Values& values) const;
 
  private:
-  struct Line {
-    Point of;  // its first point, which stands for its kind
-    double overhead_s = 0;
-    double s_per_byte = 0;
-    std::optional<double> overhead_error_percent;  // none if the overhead is 0
-    double rate_error_percent = 0;
-    double residual_percent = 0;
-    int points = 0;
-    bool judged = false;  // it has more points than unknowns, so it can miss some
-    Bytes least;
-    Bytes most;
-    std::vector<std::string> sources;
-  };
+  Result<void> take(const Topology& topology, PointLine& line);
+  Result<void> take_sum(const Topology& topology, PointLine& line);
+  Result<void> take_copy(const Topology& topology, PointLine& line);
+  Result<void> take_message(const Topology& topology, PointLine& line);
+  Result<void> take_collective(const Topology& topology, PointLine& line);
+  Result<void> take_exchange(const Topology& topology, PointLine& line);
+  Result<void> take_efficiency(const Topology& topology, PointLine& line);
+  std::optional<double> efficiency_of(const PointLine& line, double all, const std::string& group);
+  /// Adds the value to the line's parts. Null if another line already gives this value, from as many points
+  /// or more.
+  CalibratedValue* add(PointLine& line, const LinePart& part, const Value& value);
+  /// Adds a rate, which is `factor` over the line's time of a byte, or a time, the overhead over `factor`.
+  CalibratedValue* add_rate(PointLine& line, const std::string& path, double factor);
+  CalibratedValue* add_time(PointLine& line, const std::string& path, double factor);
+  void remark_conflicts(const Values& written);
+  Values written() const;
 
-  static Line line(const std::vector<Point>& points, bool with_overhead);
-  Result<void> take(const Topology& topology, const Line& line);
-  Result<void> take_sum(const Topology& topology, const Line& line);
-  Result<void> take_copy(const Topology& topology, const Line& line);
-  Result<void> take_message(const Topology& topology, const Line& line);
-  Result<void> take_collective(const Topology& topology, const Line& line);
-  Result<void> take_exchange(const Topology& topology, const Line& line);
-  Result<void> take_efficiency(const Topology& topology, const Line& line);
-  /// Null if another line already gives this value, from as many points or more.
-  CalibratedValue* add(const Line& line, const std::string& path, const Value& value,
-                       std::optional<double> error_percent);
-
-  std::vector<Line> lines_;
+  std::vector<PointLine> lines_;
   std::vector<CalibratedValue> values_;
+  std::map<std::string, std::size_t> givers_;  // by path: the line that gives the value
   std::vector<std::string> remarks_;
 };
 

@@ -291,6 +291,8 @@ Result<RealRuns> read_results(const Value& document, const std::string& source) 
       if (!read) return tl::unexpected(read.error());
       experiment = std::move(*read);
     }
+    if (const auto own = contender(*experiment, strategy->as_string()); !own)
+      return failure(complaint(*strategy, joined(path, "strategy"), own.error().text));
     all.runs.push_back({source, experiment, strategy->as_string(), *time});
   }
   return all;

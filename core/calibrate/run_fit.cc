@@ -10,6 +10,7 @@ namespace weir {
 namespace {
 
 constexpr double kSure = 3.0;              // standard errors
+constexpr double kNotable = 0.01;          // of a rate or fraction
 constexpr double kDetermined = 0.05;       // of a rate or fraction
 constexpr double kDeterminedOfRun = 0.02;  // of an iteration, by a time
 constexpr double kDepends = 0.01;  // of an iteration, for a change of a value by a tenth, or of a whole time
@@ -28,6 +29,11 @@ double doubt(const RunSearch& search, std::size_t p) {
     shift = std::abs(now - parameter.stated) / now;
   }
   return shift > kSure * error ? std::min(doubt, 1.0) : doubt;
+}
+
+// Whether the value is at the end of its range, and surely would not stop there.
+bool beyond(const RunSearch& search, std::size_t p) {
+  return std::abs(search.beyond(p)) > std::max(kNotable, kSure * search.error(p));
 }
 
 // The most doubtful value, if any is not determined.
@@ -173,6 +179,7 @@ RunFit RunFitter::determined(const RunSearch& search, const std::set<std::size_t
         continue;
       }
       undetermined.erase(path);
+      if (beyond(search, p)) fit.beyond.push_back(path);
       CalibratedValue value = value_of(path, search.numbers());
       value.value = values.at(path);
       value.standard_error_percent = 100 * search.error(p);

@@ -19,6 +19,7 @@ struct RunFit {
   std::vector<CalibratedValue> values;    // those that the runs determine
   std::vector<std::string> undetermined;  // paths that runs use without determining their values
   std::vector<std::string> missed;        // of these, those whose runs were predicted wrong
+  std::vector<std::string> beyond;        // paths of values at the end of their range; better ones lie beyond
   std::size_t kinds = 0;                  // of runs
   std::size_t parameters = 0;             // that were searched for; some stand for several values
 };

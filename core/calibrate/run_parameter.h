@@ -32,7 +32,8 @@ struct RunParameter {
   double now() const { return at * std::exp(x); }
   /// The present value of one of the paths.
   Value value(std::size_t path) const;
-  /// The upper limit of x.
+  /// The limits of x.
+  double least() const;
   double most() const;
   /// The standard deviation of x in the prior.
   double prior() const;

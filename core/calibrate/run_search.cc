@@ -36,6 +36,7 @@ Result<RunSearch> RunSearch::make(const PreparedRuns& runs, std::vector<std::siz
   search.numbers_ = std::move(numbers);
   search.all_ = std::move(parameters);
   search.errors_.assign(search.all_.size(), 0.0);
+  search.beyond_.assign(search.all_.size(), 0.0);
   for (std::size_t p = 0; p < search.all_.size(); ++p) search.active_.insert(p);
   if (const auto done = search.predict(); !done) return tl::unexpected(done.error());
   return search;
@@ -142,26 +143,27 @@ LeastSquares RunSearch::problem(double finest) const {
 }
 
 // The minimum of the linear problem, with all parameters within their ranges.
-LeastSquaresFit RunSearch::tangential(double finest) const {
+RunSearch::Tangential RunSearch::tangential(double finest) const {
   LeastSquares linear = problem(finest);
   LeastSquaresFit fit = robust_fit(linear);
-  bool beyond = false;
+  VectorXd beyond = VectorXd::Zero(fit.x.size());
   Eigen::Index column = 0;
   for (const std::size_t p : active_) {
-    if (const double end = all_[p].most(); fit.x[column] > end) {
-      beyond = true;
+    const double end = std::clamp(fit.x[column], all_[p].least(), all_[p].most());
+    if (end != fit.x[column]) {
+      beyond[column] = fit.x[column] - end;
       linear.prior_a(column, column) = kPinned;
       linear.prior_b[column] = kPinned * end;
     }
     ++column;
   }
-  if (!beyond) return fit;
+  if (beyond.isZero(0)) return {fit, beyond};
   const VectorXd errors = fit.standard_errors;
   fit = robust_fit(linear);
   for (column = 0; column < errors.size(); ++column) {
-    if (linear.prior_a(column, column) == kPinned) fit.standard_errors[column] = errors[column];
+    if (beyond[column] != 0) fit.standard_errors[column] = errors[column];
   }
-  return fit;
+  return {fit, beyond};
 }
 
 // The cost of the present values if runs have this spread. Runs that went wrong all cost the same, however
@@ -185,13 +187,16 @@ Result<void> RunSearch::descend(double finest) {
     for (const std::size_t p : active_) {
       if (auto found = find_slopes(p); !found) return found;
     }
-    const LeastSquaresFit solved = tangential(finest);
+    const auto [solved, beyond] = tangential(finest);
     // At least the spread of the present residuals. Otherwise all runs would count as outliers, and no step
     // help.
     spread_ = std::max(solved.spread, spread_of(residuals(), std::ssize(active_), finest));
     const double finer = solved.spread / spread_;
     Eigen::Index column = 0;
-    for (const std::size_t p : active_) errors_[p] = solved.standard_errors[column++] / finer;
+    for (const std::size_t p : active_) {
+      beyond_[p] = beyond[column];
+      errors_[p] = solved.standard_errors[column++] / finer;
+    }
     if (round == kRounds) return {};
     const RunSearch before = *this;
     double gain = 0;
@@ -200,7 +205,7 @@ Result<void> RunSearch::descend(double finest) {
       for (const std::size_t p : active_) {
         const double here = before.all_[p].x;
         const double far = std::clamp(solved.x[column++] - here, -kLongestStep, kLongestStep);
-        all_[p].x = std::min(here + part * far, all_[p].most());
+        all_[p].x = std::clamp(here + part * far, all_[p].least(), all_[p].most());
       }
       if (auto done = predict(); !done) return done;
       gain = before.cost(spread_, finer * finer) - cost(spread_, finer * finer);
@@ -285,6 +290,7 @@ Result<void> RunSearch::separate(std::size_t parameter, const std::string& group
   const std::size_t last = all_.size() - 1;
   active_.insert(last);
   errors_.push_back(errors_[parameter]);
+  beyond_.push_back(beyond_[parameter]);
   for (const std::size_t p : {parameter, last}) {
     if (auto found = find_slopes(p); !found) return found;
   }

@@ -29,6 +29,9 @@ class RunSearch {
   std::size_t kinds() const { return times_.size(); }
   /// The standard error of a parameter's logarithm at the end of the last descent.
   double error(std::size_t parameter) const { return errors_[parameter]; }
+  /// How far beyond the end of its range a parameter's logarithm would go at the end of the last descent if
+  /// it had no range; 0 if its best value lies within.
+  double beyond(std::size_t parameter) const { return beyond_[parameter]; }
   /// The slope of the logarithm of the run's time along a parameter; for a time, per second.
   double slope(std::size_t number, std::size_t parameter) const;
   /// The steepest slope of any run.
@@ -58,7 +61,12 @@ class RunSearch {
   Result<void> predict(const RunParameter* changed = nullptr);
   Result<void> find_slopes(std::size_t parameter);
   LeastSquares problem(double finest) const;
-  LeastSquaresFit tangential(double finest) const;
+  /// The minimum of the linear problem, and how far each column goes beyond its range without it.
+  struct Tangential {
+    LeastSquaresFit fit;
+    Eigen::VectorXd beyond;
+  };
+  Tangential tangential(double finest) const;
   double cost(double spread, double of_prior) const;
   double gain_of(const RunSearch& other, double of_prior) const;
   Result<void> descend(double finest);
@@ -73,6 +81,7 @@ class RunSearch {
   std::map<std::size_t, double> times_;                // the logarithm of each kind's predicted time
   std::map<std::size_t, std::vector<double>> slopes_;  // its slope along each parameter
   std::vector<double> errors_;
+  std::vector<double> beyond_;
   double spread_ = 0.0;  // of the runs, without those that went wrong
 };
 

@@ -39,6 +39,9 @@ Result<RecordHeader> header_of(const std::string& line, const std::string& file)
   }
   auto header = read_fields<RecordHeader>(*document);
   if (!header) return header;
+  const Value& experiment = header->experiment;
+  if (!experiment.is(Value::Kind::kObject))
+    return failure(complaint(experiment, "experiment", "expected an object, not " + description(experiment)));
   if (header->warm_up >= header->iterations) {
     return failure(complaint(*document, "warm_up",
                              fmt::format("{} warm-up iterations out of {} leave none to measure",

@@ -297,7 +297,8 @@ Options in_window(Options options) {
 Result<Plan> halving_doubling(const Cluster& cluster, const Workload& workload, const Options& options) {
   const auto local = conventional_local(cluster, most_common_dtype(workload.trace()), options);
   if (!local) return failure(local.error().text);
-  Buckets buckets = fused_buckets(std::string(halving_doubling_strategy().name), workload, in_window(options));
+  Buckets buckets =
+      fused_buckets(std::string(halving_doubling_strategy().name), workload, in_window(options));
   even(buckets.buckets, static_cast<int>(gpu_machine_count(cluster)));
   return HalvingBuilder(cluster, workload, options, local->stages, buckets).build();
 }

@@ -11,6 +11,7 @@
 #include "backends/real/memory/gpus.h"
 #include "backends/real/memory/pages.h"
 #include "backends/real/process/threads.h"
+#include "backends/real/wire/socket.h"
 #include "core/base/units_text.h"
 #include "core/run/world_names.h"
 #include "studies/output/files.h"
@@ -193,12 +194,12 @@ Result<RunOutput> run_on_local(const Planned& planned, const RealSettings& asked
   const auto job = job_name();
   if (!job) return tl::unexpected(job.error());
   Site site;
+  const std::string here = real::loopback();
   site.endpoint = "ipc://@" + *job;  // no file, so nothing remains however this process ends
   site.command = [&](MachineId machine, const std::string& key) {
-    return NodeCommand{
-        node_arguments("/proc/self/exe", machine, {"127.0.0.1"}, settings, (*gpus)[machine.index()]),
-        {"WEIR_JOB=" + key},
-        ""};
+    return NodeCommand{node_arguments("/proc/self/exe", machine, {here}, settings, (*gpus)[machine.index()]),
+                       {"WEIR_JOB=" + key},
+                       ""};
   };
   auto all = output_of(run_job(planned, settings, *job, site), planned, settings, std::move(*measured));
   if (all) all->over_links = !shares_memory(settings.transport);
@@ -278,8 +279,10 @@ Result<RunOutput> run_on_cluster(const Planned& planned, const RealSettings& ask
   if (!job) return tl::unexpected(job.error());
   std::unique_ptr<FileGuard> guard;  // for the key's file
   Site site;
-  const bool six = settings.listen.find(':') != std::string::npos;
-  site.endpoint = fmt::format("tcp://{}{}{}:*", six ? "[" : "", settings.listen, six ? "]" : "");
+  const auto listen = real::numeric({settings.listen, 0});  // ZeroMQ takes names for those of interfaces
+  if (!listen) return failure("--listen: " + listen.error().text);
+  const bool six = listen->host.find(':') != std::string::npos;
+  site.endpoint = fmt::format("tcp://{}{}{}:*", six ? "[" : "", listen->host, six ? "]" : "");
   if (!settings.key_file.empty()) {
     site.publish_key = [&](const std::string& key) -> Result<void> {
       if (auto free = check_key_file(settings.key_file); !free) return free;

@@ -128,7 +128,10 @@ Result<KeptRecord> kept_record(const std::string& path, const RecordChoice& choi
   KeptRecord kept{file, std::move(read->header), std::make_unique<Record>(std::move(read->record)), nullptr,
                   nullptr};
   auto of = plan_run(json(kept.header.experiment).dump(), kept.header.strategy, file);
-  if (!of) return tl::unexpected(of.error());
+  if (!of) {
+    const bool named = of.error().text.starts_with(file);
+    return failure(named ? of.error().text : fmt::format("{}:1: {}", file, of.error().text));
+  }
   kept.of = std::move(*of);
   if (const auto planned = check_planned(kept); !planned) return tl::unexpected(planned.error());
   if (kept.header.measured.is(Value::Kind::kNull)) return kept;

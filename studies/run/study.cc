@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/version.h"
+#include "core/document/complaints.h"
 #include "core/document/document.h"
 #include "core/document/read_fields.h"
 #include "core/document/write_fields.h"
@@ -84,6 +85,35 @@ nlohmann::ordered_json shared(const Experiment& first, const std::vector<Axis>& 
   return written;
 }
 
+// Members that may be of any kind in JSON, but not in a study.
+void check_values(const Study& study, const Value& document, const std::string& path,
+                  Complaints& complaints) {
+  const auto object = [&](const Value& value, const char* name) {
+    if (value.is(Value::Kind::kObject)) return;
+    complaints.add(value, joined(path, name), "expected an object, not " + description(value));
+  };
+  object(study.settings, "settings");
+  object(study.experiment, "experiment");
+  if (!study.samples.is(Value::Kind::kNull)) object(study.samples, "samples");
+  for (std::size_t i = 0; i < study.axes.size(); ++i) {
+    const std::string axis = joined(joined(path, "axes"), i);
+    if (study.axes[i].path.empty()) complaints.add(document, joined(axis, "path"), "expected a path, not ''");
+    if (study.axes[i].choices.empty())
+      complaints.add(document, joined(axis, "choices"), "expected at least one value");
+  }
+}
+
+// Results repeat the texts as they are.
+void check_sources(const std::vector<Source>& sources, const Value& document, const std::string& path,
+                   Complaints& complaints) {
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const auto parsed = parse_document(sources[i].text, "");
+    if (parsed && parsed->is(Value::Kind::kObject)) continue;
+    complaints.add(document, joined(joined(path, i), "text"),
+                   "expected an object as JSON text" + (parsed ? "" : ": " + parsed.error().text));
+  }
+}
+
 }  // namespace
 
 std::string Study::label(std::size_t point) const {
@@ -130,18 +160,23 @@ Study study_of(const ExperimentFile& file, const Configuration& configuration, c
 
 std::string text(const Study& study) { return json_text(write_fields(study)); }
 
-Result<Study> study_from(const Value& document) {
-  auto study = read_fields<Study>(document);
+Result<Study> study_from(const Value& document, const std::string& path) {
+  auto study = read_fields<Study>(document, path);
   if (!study) return study;
+  Complaints complaints;
+  check_values(*study, document, path, complaints);
+  check_sources(study->topologies, document, joined(path, "topologies"), complaints);
+  check_sources(study->traces, document, joined(path, "traces"), complaints);
+  if (!complaints.empty()) return tl::unexpected(complaints.error());
   for (const StudyPoint& point : study->points) {
     if (point.topology >= study->topologies.size() || point.trace >= study->traces.size() ||
         point.values.size() != study->axes.size()) {
-      return failure(
-          complaint(document, "points", "a point names a topology, trace or value that is missing"));
+      return failure(complaint(document, joined(path, "points"),
+                               "a point names a topology, trace or value that is missing"));
     }
   }
   if (study->points.empty() || study->runs_per_point() == 0)
-    return failure(complaint(document, "", "there is nothing to run"));
+    return failure(complaint(document, path, "there is nothing to run"));
   return study;
 }
 

@@ -52,8 +52,9 @@ struct Study {
 
 Study study_of(const ExperimentFile& file, const Configuration& configuration, const World& world);
 
-/// As JSON, and back.
+/// As JSON, and back. A document may have been edited since, so it is checked like any other; `path` is its
+/// place in its file.
 std::string text(const Study& study);
-Result<Study> study_from(const Value& document);
+Result<Study> study_from(const Value& document, const std::string& path = "");
 
 }  // namespace weir

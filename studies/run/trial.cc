@@ -29,6 +29,20 @@ namespace {
 constexpr std::size_t kMostRecords = 200'000'000;  // about 5 GB
 constexpr double kTolerance = 1e-6;  // relative: bounds and runs are rounded to nanoseconds step by step
 
+// An outcome as text. Sweeps keep it in databases, so it may be damaged.
+struct OutcomeText {
+  int kind = 0;
+  std::string text;
+  Value row;
+};
+
+template <class Visitor>
+void fields(Visitor& visitor, OutcomeText& outcome) {
+  visitor.required("kind", outcome.kind, "how the run ended", within(0, 2));
+  visitor.required("text", outcome.text, "why there is no row");
+  visitor.optional("row", outcome.row, "its results");
+}
+
 Outcome failed(std::string text) { return {Outcome::Kind::kFailed, {}, std::move(text)}; }
 
 // Bounds apply to an iteration that all machines start together, that is the first. (Later ones may be a
@@ -209,15 +223,19 @@ std::string text(const Outcome& outcome) {
 
 Outcome outcome_from(const std::string& text) {
   const auto message = parse_document(text, "");
-  if (!message || message->find("kind") == nullptr) return failed("it left no result");
+  if (!message) return failed("it left no result");
+  const auto unreadable = [](const std::string& why) {
+    return failed("it left a result that cannot be read: " + why);
+  };
+  auto read = read_fields<OutcomeText>(*message);
+  if (!read) return unreadable(read.error().text);
   Outcome outcome;
-  outcome.kind = static_cast<Outcome::Kind>(message->find("kind")->as_integer());
-  outcome.text = message->find("text")->as_string();
-  if (outcome.kind == Outcome::Kind::kRow) {
-    auto row = read_fields<Row>(*message->find("row"));
-    if (!row) return failed("it left a result that cannot be read: " + row.error().text);
-    outcome.row = std::move(*row);
-  }
+  outcome.kind = static_cast<Outcome::Kind>(read->kind);
+  outcome.text = std::move(read->text);
+  if (outcome.kind != Outcome::Kind::kRow) return outcome;
+  auto row = read_fields<Row>(read->row, "row");
+  if (!row) return unreadable(row.error().text);
+  outcome.row = std::move(*row);
   return outcome;
 }
 

@@ -103,7 +103,7 @@ Result<SweepFolder> SweepFolder::read(const std::string& folder) {
   if (!document) return tl::unexpected(document.error());
   auto keys = read_fields<Keys>(*document);
   if (!keys) return tl::unexpected(keys.error());
-  auto study = study_from(keys->study);
+  auto study = study_from(keys->study, "study");
   if (!study) return tl::unexpected(study.error());
   if (keys->keys.size() != study->points.size() * study->runs_per_point())
     return failure(complaint(*document, "keys", "expected one key for each run"));

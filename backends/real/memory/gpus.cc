@@ -10,6 +10,13 @@ namespace weir::real {
 
 Result<int> gpu_count() {
   int count = 0;
+  int driver = 0;  // stays 0 without a driver, which CUDA calls too old
+  if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0) {
+    return failure(
+        "this host has no NVIDIA GPU, or no driver for it; weir doctor says which. Run without GPUs, or "
+        "install "
+        "NVIDIA's driver, or give the container its GPUs (--gpus all)");
+  }
   if (auto asked = tried(cudaGetDeviceCount(&count), "this host's GPUs cannot be used"); !asked)
     return tl::unexpected(asked.error());
   if (count == 0) return failure("this host has no GPU");

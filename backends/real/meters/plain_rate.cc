@@ -31,7 +31,7 @@ struct Connection {
 };
 
 Result<Connection> connection() {
-  const auto listener = listen_at({"127.0.0.1", 0});
+  const auto listener = listen_at({loopback(), 0});
   if (!listener) return tl::unexpected(listener.error());
   auto from = connect_to(listening_at(*listener), kPatience);
   if (!from) return tl::unexpected(from.error());

@@ -199,6 +199,12 @@ Result<Descriptor> listen_at(const Address& address) {
   return socket;
 }
 
+std::string loopback() {
+  constexpr const char* kFour = "127.0.0.1";
+  constexpr const char* kSix = "::1";
+  return !listen_at({kFour, 0}) && listen_at({kSix, 0}) ? kSix : kFour;
+}
+
 Address listening_at(const Descriptor& socket) {
   sockaddr_storage storage = {};
   socklen_t size = sizeof storage;

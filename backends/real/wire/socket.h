@@ -38,6 +38,8 @@ Result<std::string> address_towards(const Address& other);
 
 /// A socket that listens at the address; port 0 takes a free one. A name is looked up as for connect_to().
 Result<Descriptor> listen_at(const Address& address);
+/// The address at which processes of this host find each other: 127.0.0.1, or ::1 if the host has no IPv4.
+std::string loopback();
 /// Where the socket of TCP listens.
 Address listening_at(const Descriptor& socket);
 

@@ -38,6 +38,7 @@ struct Replay {
   bool turn_named = false;          // whether names of nodes show it
   Duration computed;                // in total
   std::map<std::string, int> left;  // kinds of nodes that are left out, and how many
+  std::size_t lost = 0;             // references to parents that are not in the file
 };
 
 bool is_backward(std::string name) {
@@ -57,6 +58,7 @@ Result<Replay> replay_of(const std::vector<Node>& nodes, const Graph& graph, con
   const bool gpu = std::any_of(nodes.begin(), nodes.end(), [](const Node& node) {
     return node.type == NodeType::kCompute && !node.on_cpu;
   });
+  for (const std::size_t lost : graph.lost) replay.lost += lost;
   std::vector<Duration> done(nodes.size());
   for (const std::size_t at : graph.order) {
     const Node& node = nodes[at];
@@ -73,12 +75,15 @@ Result<Replay> replay_of(const std::vector<Node>& nodes, const Graph& graph, con
     } else if (node.type == NodeType::kCollective && !node.collective) {
       return failure(fmt::format("{}: {} is a collective without comm_type", file, words(node)));
     } else if (sums(node) && (!group || node.group == *group)) {
-      if (graph.parents[at].empty()) {
+      // If all that it waits for is lost, its start tells what was computed before.
+      const bool placed = graph.lost[at] > 0 && node.start_us > 0;
+      if (graph.parents[at].empty() && !placed) {
         return failure(
-            fmt::format("{}: {} sums gradients but waits for no node, so the trace does not show when its "
+            fmt::format("{}: {} sums gradients but waits for no node{}, so the trace does not show when its "
                         "bytes are ready",
-                        file, words(node)));
+                        file, words(node), graph.lost[at] > 0 ? " that is in the file" : ""));
       }
+      if (graph.parents[at].empty()) done[at] = replay.computed;
       if (node.size.count() < 1) return failure(fmt::format("{}: {} has no comm_size", file, words(node)));
       replay.sums.push_back({&node, done[at]});
     } else if (node.type == NodeType::kCollective) {
@@ -219,6 +224,11 @@ std::vector<std::string> remarks_of(const Rank& rank, bool update) {
     remarks.push_back(
         fmt::format("{} after the last gradient {}", rounded(after),
                     update ? "are spread over the forward passes of layers by their bytes" : "are left out"));
+  }
+  if (replay.lost > 0) {
+    remarks.push_back(fmt::format(
+        "dependences on nodes that are not in the file are left out: {}; nodes may seem ready too early",
+        replay.lost));
   }
   for (const auto& [name, count] : replay.left) remarks.push_back(fmt::format("{} {} left out", count, name));
   return remarks;

@@ -50,14 +50,15 @@ Result<Graph> graph_of(const std::vector<Node>& nodes, const std::string& file) 
   }
   Graph graph;
   graph.parents.resize(nodes.size());
+  graph.lost.resize(nodes.size());
   std::vector<std::vector<std::size_t>> children(nodes.size());
   std::vector<std::size_t> missing(nodes.size(), 0);  // number of parents that are not in the order yet
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     for (const std::uint64_t id : nodes[i].parents) {
       const auto parent = places.find(id);
       if (parent == places.end()) {
-        return failure(
-            fmt::format("{}: {} waits for node {}, which is not in the file", file, words(nodes[i]), id));
+        ++graph.lost[i];
+        continue;
       }
       graph.parents[i].push_back(parent->second);
       children[parent->second].push_back(i);

@@ -155,6 +155,14 @@ std::vector<std::string> remarks_of(const Recording& recording, const Iteration&
         "out, because a trace describes one GPU",
         100 * clock.elsewhere()));
   }
+  if (iteration.undefined > 0) {
+    remarks.push_back(fmt::format("undefined gradients left out, for which nothing is accumulated: {}",
+                                  iteration.undefined));
+  }
+  if (iteration.empty > 0) {
+    remarks.push_back(fmt::format(
+        "gradients without elements left out, for which nothing is communicated: {}", iteration.empty));
+  }
   if (recording.modules.empty()) {
     remarks.push_back(
         "layers are named after ops; to get names of modules, record with profile(..., with_stack=True)");

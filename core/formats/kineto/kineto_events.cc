@@ -55,12 +55,44 @@ class Names {
   std::unordered_map<std::string, int> numbers_;
 };
 
+/// A number of the file.
+struct Number {
+  double value = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t whole = 0;       // rounded
+  std::int64_t thousandth = 0;  // in thousandths, rounded: nanoseconds of a time in microseconds
+};
+
+// A double holds microseconds since 1970 to a quarter of a microsecond only, so digits are read one by one.
+// A number with an exponent, or one that is too large for any use, is as exact as a double.
+std::int64_t thousandths(double value, std::string_view text) {
+  constexpr double kMost = 9e15;
+  if (!(std::abs(value) < kMost)) return 0;
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  std::int64_t all = 0;
+  int decimals = -1;  // read so far; -1: before the point
+  for (const char c : text) {
+    if (c == '.' && decimals < 0) {
+      decimals = 0;
+    } else if (c < '0' || c > '9') {
+      return std::llround(value * 1e3);
+    } else if (decimals < 3) {
+      all = all * 10 + (c - '0');
+      if (decimals >= 0) ++decimals;
+    } else {
+      if (c >= '5') ++all;
+      break;
+    }
+  }
+  for (int i = std::max(decimals, 0); i < 3; ++i) all *= 10;
+  return negative ? -all : all;
+}
+
 /// The fields of one event, collected as the parser reads them.
 struct Event {
-  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   std::string phase, category, name, process, thread;
-  double begin = kNone;  // us
-  double duration = kNone;
+  Number begin;  // us
+  Number duration;
   std::int64_t sequence = -1;
   std::int64_t correlation = -1;
   std::int64_t elements = -1;  // of a collective
@@ -111,12 +143,15 @@ class Reader {
 
   bool null() { return true; }
   bool boolean(bool /*value*/) { return true; }
-  bool number_integer(std::int64_t value) { return number(static_cast<double>(value), value); }
-  bool number_unsigned(std::uint64_t value) {
-    return number(static_cast<double>(value), static_cast<std::int64_t>(value));
+  bool number_integer(std::int64_t value) {
+    return number({static_cast<double>(value), value, thousands(value)});
   }
-  bool number_float(double value, const std::string& /*text*/) {
-    return number(value, std::abs(value) < 1e18 ? std::llround(value) : 0);
+  bool number_unsigned(std::uint64_t value) {
+    const auto whole = static_cast<std::int64_t>(value);
+    return number({static_cast<double>(value), whole, thousands(whole)});
+  }
+  bool number_float(double value, const std::string& text) {
+    return number({value, std::abs(value) < 1e18 ? std::llround(value) : 0, thousandths(value, text)});
   }
   bool string(std::string& value);
   bool binary(nlohmann::json::binary_t& /*value*/) { return fail("JSON has no binary values"); }
@@ -180,8 +215,12 @@ class Reader {
   void count() {
     if (!counts_.empty()) ++counts_.back();
   }
-  bool number(double value, std::int64_t whole);
-  void number_of_event(double value, std::int64_t whole);
+  static std::int64_t thousands(std::int64_t whole) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 1000;
+    return whole >= -kMost && whole <= kMost ? whole * 1000 : 0;
+  }
+  bool number(const Number& number);
+  void number_of_event(const Number& number);
   bool take();
   void take_op(Span span);
   bool take_collective(Span span);
@@ -197,9 +236,10 @@ class Reader {
   Event event_;
 };
 
-bool Reader::number(double value, std::int64_t whole) {
+bool Reader::number(const Number& number) {
+  const std::int64_t whole = number.whole;
   if (in_event()) {
-    number_of_event(value, whole);
+    number_of_event(number);
   } else if (depth() == 2 && key_at(1) == "distributedInfo") {
     if (key_at(2) == "rank") recording_.rank = static_cast<int>(whole);
     if (key_at(2) == "world_size") recording_.world_size = static_cast<int>(whole);
@@ -208,11 +248,12 @@ bool Reader::number(double value, std::int64_t whole) {
   return true;
 }
 
-void Reader::number_of_event(double value, std::int64_t whole) {
+void Reader::number_of_event(const Number& number) {
+  const std::int64_t whole = number.whole;
   const std::string& name = key_at(3);
   if (depth() == 3) {
-    if (name == "ts") event_.begin = value;
-    if (name == "dur") event_.duration = value;
+    if (name == "ts") event_.begin = number;
+    if (name == "dur") event_.duration = number;
     if (name == "pid") event_.process = std::to_string(whole);
     if (name == "tid") event_.thread = std::to_string(whole);
   } else if (name != "args") {
@@ -240,6 +281,7 @@ bool Reader::string(std::string& value) {
       if (key_at(4) == "Collective name") event_.collective = value;
       if (key_at(4) == "dtype") event_.dtype = value;
     } else if (name == "args" && depth() == 5 && key_at(4) == "Input type" && index(5) == 0) {
+      event_.first.typed = true;
       event_.first.type = value;
     }
   } else if (depth() == 3 && key_at(1) == "deviceProperties" && key_at(3) == "name" &&
@@ -262,20 +304,20 @@ bool Reader::take() {
   constexpr std::string_view kModule = "nn.Module: ";
   const std::string& category = event_.category;
   if (category == "gpu_user_annotation") return true;
-  const auto timed = [](double time) { return time >= 0 && time < kMost; };
+  const auto timed = [](const Number& time) { return time.value >= 0 && time.value < kMost; };
   if (!timed(event_.begin) || !timed(event_.duration)) {
     // Modules only give names, and may not have ended.
     const bool counts = is_op(category) || is_work(category) || is_launch(category) ||
                         starts(event_.name, kStep) || starts(event_.name, kGloo);
     if (!counts) return true;
     const bool begins = timed(event_.begin);
-    const double time = begins ? event_.duration : event_.begin;
+    const double time = (begins ? event_.duration : event_.begin).value;
     return fail(fmt::format(
         "the event '{}' has {} {}: expected a number of microseconds from 0 on", on_one_line(event_.name),
         std::isnan(time) ? "no" : fmt::format("{:g} as its", time), begins ? "'dur'" : "'ts'"));
   }
-  const std::int64_t begin = std::llround(event_.begin * 1e3);
-  const Span span = {Instant(begin), Instant(begin + std::llround(event_.duration * 1e3))};
+  const std::int64_t begin = event_.begin.thousandth;
+  const Span span = {Instant(begin), Instant(begin + event_.duration.thousandth)};
   const auto thread = [&] {
     return threads_.of(fmt::format("pid {}, tid {}", event_.process, event_.thread));
   };

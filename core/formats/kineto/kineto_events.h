@@ -31,7 +31,11 @@ struct CpuOp {
 struct GradientInput {
   std::vector<std::int64_t> shape;
   bool shaped = false;
+  bool typed = false;
   std::string type;  // PyTorch's name of the C++ type: "float", "c10::BFloat16"
+
+  /// PyTorch records a tensor that is not defined with no dimensions and no type. A scalar has a type.
+  bool undefined() const { return shaped && shape.empty() && typed && type.empty(); }
 };
 
 /// A kernel, copy or memset on a GPU.

@@ -11,6 +11,7 @@
 namespace weir::kineto {
 namespace {
 
+constexpr Duration kRounding(1000);  // the coarsest unit of times in recordings is a microsecond
 constexpr std::string_view kShapes = "record with profile(..., record_shapes=True)";
 
 /// The ops of a thread that are inside no other op of the thread, in order. Ranges that the program itself
@@ -67,6 +68,7 @@ class Finder {
   bool evaluates(const CpuOp& op) const { return recording_.name(op).starts_with(kEvaluate); }
 
   void sort_ops();
+  void leave_out(const std::vector<const CpuOp*>& undefined);
   Result<void> find_gradients();
   Result<int> layer_of(const CpuOp& accumulate);
   Error nested(const CpuOp& accumulate, const CpuOp& function) const;
@@ -87,6 +89,7 @@ class Finder {
 
 void Finder::sort_ops() {
   std::map<int, std::vector<const CpuOp*>> threads;
+  std::vector<const CpuOp*> undefined;
   for (const CpuOp& op : recording_.ops) {
     if (within(iteration_.span, op.span.begin)) threads[op.thread].push_back(&op);
   }
@@ -100,9 +103,19 @@ void Finder::sort_ops() {
       if (thread == thread_) iteration_.busy.push_back(op->span);
     }
     for (const CpuOp* op : ops) {
-      if (op->gradient >= 0) accumulates_.push_back(op);
+      if (op->gradient < 0) continue;
+      const GradientInput& input = recording_.gradients[static_cast<std::size_t>(op->gradient)];
+      const bool empty = std::ranges::find(input.shape, 0) != input.shape.end();
+      if (input.undefined()) {
+        undefined.push_back(op);
+      } else if (empty) {
+        ++iteration_.empty;
+      } else {
+        accumulates_.push_back(op);
+      }
     }
   }
+  leave_out(undefined);
   std::sort(accumulates_.begin(), accumulates_.end(),
             [](const CpuOp* a, const CpuOp* b) { return a->span.end < b->span.end; });
   // An op shows the number of the next function. So the last op that shows a number made that function.
@@ -121,7 +134,24 @@ void Finder::sort_ops() {
   }
 }
 
+// An AccumulateGrad without a gradient may run anywhere, also on the thread of the forward pass. The function
+// around it is no part of the backward pass.
+void Finder::leave_out(const std::vector<const CpuOp*>& undefined) {
+  iteration_.undefined = undefined.size();
+  for (const CpuOp* op : undefined) {
+    std::erase_if(backward_[op->thread], [&](const Function& function) {
+      return function.sequence < 0 && within(function.op->span, op->span.begin);
+    });
+  }
+}
+
 Result<void> Finder::find_gradients() {
+  if (accumulates_.empty() && iteration_.undefined + iteration_.empty > 0) {
+    return tl::unexpected(error(fmt::format(
+        "no gradient can be summed: {} are undefined and {} have no elements; expected AccumulateGrad with "
+        "the shape and type of a gradient",
+        iteration_.undefined, iteration_.empty)));
+  }
   if (accumulates_.empty()) {
     return tl::unexpected(error(
         recording_.ops.empty() ? "there are no CPU ops; record with "
@@ -185,7 +215,7 @@ Error Finder::nested(const CpuOp& accumulate, const CpuOp& function) const {
 
 Result<void> Finder::add_gradient(const CpuOp& accumulate, int layer) {
   const GradientInput& input = recording_.gradients[static_cast<std::size_t>(accumulate.gradient)];
-  if (!input.shaped || input.type.empty()) {
+  if (!input.shaped || !input.typed || input.type.empty()) {
     return failure(fmt::format(
         "{}: AccumulateGrad has no 'Input Dims' or no 'Input type', which give the sizes of tensors; "
         "{}",
@@ -312,6 +342,10 @@ Result<Iteration> iteration_of(const Recording& recording, std::optional<std::in
   }
   if (steps.empty()) return whole(recording);
   for (std::size_t i = 1; i < steps.size(); ++i) {
+    // Begins and durations are rounded apart, so steps that touch may seem to overlap.
+    Instant& end = steps[i - 1].span.end;
+    const Instant next = steps[i].span.begin;
+    if (end > next && end - next <= kRounding && steps[i - 1].span.begin < next) end = next;
     if (steps[i].span.begin >= steps[i - 1].span.end && steps[i].number > steps[i - 1].number) continue;
     return failure(
         fmt::format("{}: ProfilerStep#{} and ProfilerStep#{} are not in sequence; import the recording of "

@@ -34,6 +34,8 @@ struct Iteration {
   std::vector<ForwardOp> layers;    // in the order of the forward pass
   std::vector<Gradient> gradients;  // in the order in which they are accumulated
   std::vector<Span> busy;           // outermost ops of the thread, ordered and disjoint
+  std::size_t undefined = 0;        // gradients left out: AccumulateGrad had nothing to add
+  std::size_t empty = 0;            // gradients left out: of tensors without elements
 };
 
 /// The iteration with this number. Without a number: the last one that another follows, or else the last. If

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -13,6 +14,9 @@ namespace weir::nccl {
 namespace {
 
 constexpr std::int64_t kMostLanes = 32;
+// What Linux states if it does not know a width: all bits of a byte, or of the field of the register.
+constexpr std::array<std::int64_t, 2> kUnknownLanes = {255, 63};
+constexpr std::array<std::int64_t, 7> kLanes = {1, 2, 4, 8, 12, 16, 32};
 constexpr std::int64_t kMostNumas = 1'000'000;
 constexpr std::int64_t kMostModel = 100'000;
 constexpr int kMuchSlower = 4;
@@ -105,10 +109,17 @@ std::optional<BytesPerSecond> MachineReader::socket_rate(const XmlElement& cpu) 
 }
 
 BytesPerSecond MachineReader::pcie_rate(const XmlElement& pci) {
-  std::int64_t width = number_of(pci, "link_width", {0, -1, kMostLanes}, remarks_);
+  const std::string_view stated = text_of(pci, "link_width");
+  const bool unknown =
+      std::ranges::any_of(kUnknownLanes, [&](std::int64_t lanes) { return stated == std::to_string(lanes); });
+  std::int64_t width = unknown ? 0 : number_of(pci, "link_width", {0, -1, kMostLanes}, remarks_);
   if (width <= 0) {
     width = kDefaultWidth;
-    remarks_.assumed(pci.line, fmt::format("link_width is missing or 0: assumed {}, as NCCL does", width));
+    const std::string why =
+        unknown ? fmt::format("is {}, which is Linux's word for unknown", stated) : "is missing or 0";
+    remarks_.assumed(pci.line, fmt::format("link_width {}: assumed {}, as NCCL does", why, width));
+  } else if (std::ranges::find(kLanes, width) == kLanes.end()) {
+    remarks_.assumed(pci.line, fmt::format("link_width is {}: PCIe has no such width; kept", width));
   }
   const std::string_view speed = text_of(pci, "link_speed");
   if (const auto rate = nccl::pcie_rate(speed, static_cast<int>(width))) return *rate;
@@ -123,7 +134,9 @@ void MachineReader::add_pci(const XmlElement& pci, const Place& place) {
   const std::string_view kind = text_of(pci, "class");
   const XmlElement* gpu = child(pci, "gpu");
   const XmlElement* nic = child(pci, "nic");
-  if (gpu != nullptr || (nic == nullptr && kind.starts_with("0x03"))) {
+  // AMD's accelerators are GPUs of a class of their own.
+  const bool accelerator = kind.starts_with("0x12") && text_of(pci, "vendor") == "0x1002";
+  if (gpu != nullptr || (nic == nullptr && (kind.starts_with("0x03") || accelerator))) {
     add_gpu(pci, place, pcie_rate(pci));
   } else if (nic != nullptr || kind.starts_with("0x02")) {
     nics_.add(pci, nic, place.at, pcie_rate(pci));

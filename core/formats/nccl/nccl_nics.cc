@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t kMostMbps = 1'000'000'000;
 constexpr double kLongestLatency = 1e9;  // microseconds
+constexpr double kWorstLatency = 1e5;    // microseconds; networks between continents have less
 
 }  // namespace
 
@@ -22,6 +23,17 @@ BytesPerSecond NicReader::default_rate(int line, const char* what) {
   const BytesPerSecond rate = network_rate(kDefaultMbps);
   remarks_.assumed(
       line, fmt::format("{}: assumed {}, as NCCL does; set the real rate with --nic-rate", what, text(rate)));
+  return rate;
+}
+
+BytesPerSecond NicReader::absurd_rate(const XmlElement& net, std::int64_t mbps) {
+  const BytesPerSecond rate = user_values_.nic_rate.value_or(network_rate(mbps));
+  remarks_.assumed(
+      net.line, fmt::format("<net speed> is {} Mbps, and no NIC is that fast: {}", mbps,
+                            user_values_.nic_rate
+                                ? fmt::format("{} from --nic-rate counts", text(rate))
+                                : fmt::format("kept as {}, as NCCL does; set the real rate with --nic-rate",
+                                              text(rate))));
   return rate;
 }
 
@@ -66,13 +78,23 @@ void NicReader::add_port(const XmlElement& net, Card& card) {
     seen_.push_back(port);
   }
   const std::int64_t mbps = number_of(net, "speed", {0, -kMostMbps, kMostMbps}, remarks_);
-  card.ports.push_back(mbps > 0 ? network_rate(mbps) : default_rate(net.line, "<net> has no speed"));
+  if (mbps > kFastestMbps) {
+    card.ports.push_back(absurd_rate(net, mbps));
+  } else {
+    card.ports.push_back(mbps > 0 ? network_rate(mbps) : default_rate(net.line, "<net> has no speed"));
+  }
   if (const std::string_view stated = text_of(net, "latency"); !stated.empty()) {
     double us = 0;
     const auto [end, error] = std::from_chars(stated.data(), stated.data() + stated.size(), us);
     if (error != std::errc() || end != stated.data() + stated.size() || !(us >= 0 && us <= kLongestLatency)) {
       remarks_.wrong(net.line, "<net latency>: expected microseconds, such as 1.5");
     } else {
+      if (us > kWorstLatency) {
+        remarks_.assumed(net.line,
+                         fmt::format("<net latency> is {} microseconds: no network of a cluster has so "
+                                     "much; set the real latency with --latency",
+                                     stated));
+      }
       latency_ = std::max(latency_, Duration(std::llround(us * 1000)));
     }
   }

@@ -36,6 +36,7 @@ class NicReader {
 
  private:
   void add_port(const XmlElement& net, Card& card);
+  BytesPerSecond absurd_rate(const XmlElement& net, std::int64_t mbps);
 
   const UserValues& user_values_;
   Remarks& remarks_;

@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::int64_t kMostLinks = 1000;
 constexpr std::int64_t kMostC2c = 100'000'000;  // MB/s
+// More do not exist, so the file is probably wrong. A GPU has 18 NVLinks, and 900 GB/s of C2C.
+constexpr std::int64_t kUsualLinks = 72;
+constexpr std::int64_t kUsualC2c = 4'000'000;  // MB/s
 
 BytesPerSecond times(BytesPerSecond rate, std::int64_t count) { return BytesPerSecond(rate.value() * count); }
 
@@ -33,11 +36,16 @@ BytesPerSecond NvlinkReader::add(const XmlElement& pci, const XmlElement* elemen
         links = true;
         add_nvlink(link, one, gpu, to_cpu);
       } else if (link.name == "c2c") {
-        const std::int64_t rate = number_of(link, "bw", {0, 0, kMostC2c}, remarks_);
-        to_cpu = to_cpu +
-                 BytesPerSecond(rate * number_of(link, "count", {1, 0, kMostLinks}, remarks_) * 1'000'000);
+        const std::int64_t rate = number_of(link, "bw", {0, 0, kMostC2c}, remarks_) *
+                                  number_of(link, "count", {1, 0, kMostLinks}, remarks_);
+        if (rate > kUsualC2c) {
+          remarks_.assumed(link.line,
+                           fmt::format("<c2c bw> times count is {} MB/s: no such link is known; kept", rate));
+        }
+        to_cpu = to_cpu + BytesPerSecond(rate * 1'000'000);
       }
     }
+    add_xgmi(*element, sm, gpu);
     if (links && sm == 0) {
       remarks_.assumed(
           element->line,
@@ -48,9 +56,41 @@ BytesPerSecond NvlinkReader::add(const XmlElement& pci, const XmlElement* elemen
   return to_cpu;
 }
 
+std::int64_t NvlinkReader::count_of(const XmlElement& link) {
+  const std::int64_t count = number_of(link, "count", {1, 0, kMostLinks}, remarks_);
+  if (count > kUsualLinks) {
+    remarks_.assumed(link.line, fmt::format("<{} count=\"{}\">: no GPU with so many links is known; kept",
+                                            link.name, count));
+  }
+  return count;
+}
+
+// RCCL treats XGMI as NCCL treats NVLink.
+void NvlinkReader::add_xgmi(const XmlElement& element, std::int64_t sm, Gpu& gpu) {
+  const std::string_view gcn = text_of(element, "gcn");
+  const auto one = nccl::xgmi_rate(gcn, static_cast<int>(sm));
+  for (const XmlElement& link : element.children) {
+    if (link.name != "xgmi") continue;
+    kind_ = "XGMI";
+    if (!one && user_values_.nvlink_rate) return;
+    if (!one) {
+      remarks_.assumed(
+          element.line,
+          fmt::format(
+              "<gpu> is of a generation whose XGMI links have no known rate ({}): they are left out, so "
+              "its GPU is joined to others over PCIe alone; --nvlink RATE joins all GPUs by a switch",
+              gcn.empty() ? fmt::format("no gcn, and sm {}", sm) : fmt::format("gcn {}", gcn.substr(0, 20))));
+      return;
+    }
+    const BytesPerSecond rate = times(*one, count_of(link));
+    const std::string target = plain_bus_id(text_of(link, "target"));
+    if (rate.value() > 0) gpu.peers.push_back({target, rate, link.line});
+  }
+}
+
 void NvlinkReader::add_nvlink(const XmlElement& nvlink, BytesPerSecond one, Gpu& gpu,
                               BytesPerSecond& to_cpu) {
-  const BytesPerSecond rate = times(one, number_of(nvlink, "count", {1, 0, kMostLinks}, remarks_));
+  const BytesPerSecond rate = times(one, count_of(nvlink));
   const std::string_view kind = text_of(nvlink, "tclass");
   const std::string target = plain_bus_id(text_of(nvlink, "target"));
   if (rate.value() == 0) return;
@@ -119,7 +159,8 @@ void NvlinkReader::finish_pairs(GroupSpec& group) {
           std::find_if(gpus_.begin(), gpus_.end(), [&](const Gpu& gpu) { return gpu.id == link.target; }) -
           gpus_.begin());
       if (into == gpus_.size() || into == from) {
-        remarks_.assumed(link.line, "this NVLink leads to no other GPU of the machine: left out");
+        remarks_.assumed(link.line,
+                         fmt::format("this {} leads to no other GPU of the machine: left out", kind_));
         continue;
       }
       rates[{from, into}] = rates[{from, into}] + link.rate;
@@ -132,8 +173,9 @@ void NvlinkReader::finish_pairs(GroupSpec& group) {
     const auto back = rates.find({into, from});
     if (back != rates.end() && into < from) continue;  // written with the other direction
     if (back == rates.end()) {
-      remarks_.assumed(lines[ends],
-                       "only one of the two GPUs lists this NVLink: assumed equal in both directions");
+      remarks_.assumed(
+          lines[ends],
+          fmt::format("only one of the two GPUs lists this {}: assumed equal in both directions", kind_));
     }
     NvlinkPairSpec pair;
     pair.between = {static_cast<int>(from), static_cast<int>(into)};
@@ -147,10 +189,10 @@ void NvlinkReader::finish_pairs(GroupSpec& group) {
     for (const auto& [ends, rate] : rates) sums[ends.first] = sums[ends.first] + rate;
     remarks_.assumed(
         0,
-        fmt::format("joins {} of {} pairs of GPUs by NVLink: the others communicate over PCIe, because GPUs "
-                    "forward nothing; if NCCL's rings use only NVLinks, --nvlink {} (the sum over a GPU's "
-                    "NVLinks) is closer",
-                    nvlink.pairs.size(), all, text(*std::min_element(sums.begin(), sums.end()))));
+        fmt::format("joins {0} of {1} pairs of GPUs by {3}: the others communicate over PCIe, because GPUs "
+                    "forward nothing; if NCCL's rings use only these links, --nvlink {2} (the sum over a "
+                    "GPU's links) is closer",
+                    nvlink.pairs.size(), all, text(*std::min_element(sums.begin(), sums.end())), kind_));
   }
   group.nvlink = nvlink;
 }

@@ -1,5 +1,5 @@
 // The NVLinks of one machine, from an NCCL topology or found on a host. They lead to NVSwitches, to other
-// GPUs, or to the CPU.
+// GPUs, or to the CPU. XGMI, which joins AMD's GPUs, counts as NVLink.
 #pragma once
 
 #include <map>
@@ -41,13 +41,16 @@ class NvlinkReader {
 
  private:
   void add_nvlink(const XmlElement& nvlink, BytesPerSecond one, Gpu& gpu, BytesPerSecond& to_cpu);
+  std::int64_t count_of(const XmlElement& link);
+  void add_xgmi(const XmlElement& element, std::int64_t sm, Gpu& gpu);
   void finish_switch(GroupSpec& group);
   void finish_pairs(GroupSpec& group);
 
   const UserValues& user_values_;
   Remarks& remarks_;
   std::vector<Gpu> gpus_;
-  bool unknown_ = false;  // some GPU has no <gpu>
+  bool unknown_ = false;              // some GPU has no <gpu>
+  std::string_view kind_ = "NVLink";  // of the links between GPUs
 };
 
 }  // namespace weir::nccl

@@ -43,6 +43,17 @@ BytesPerSecond nvlink_rate(int sm) {
   return mega(20'000);
 }
 
+std::optional<BytesPerSecond> xgmi_rate(std::string_view gcn, int sm) {
+  if (gcn.starts_with("gfx")) gcn.remove_prefix(3);
+  if (gcn.starts_with("900") || gcn.starts_with("906") || gcn.starts_with("908")) return mega(24'000);
+  if (gcn.starts_with("90a") || gcn == "910") return mega(36'000);  // early files say 910
+  if (gcn.starts_with("94") || gcn.starts_with("95")) return mega(48'000);
+  if (gcn.starts_with("1250")) return mega(64'000);
+  // Without gcn, sm is the same for gfx906, gfx908 and gfx90a.
+  if (gcn.empty() && (sm == 94 || sm == 95)) return mega(48'000);
+  return std::nullopt;
+}
+
 std::optional<BytesPerSecond> socket_rate(std::string_view arch, std::string_view vendor, int family,
                                           int model) {
   if (arch == "ppc64") return mega(32'000);

@@ -21,6 +21,11 @@ inline constexpr int kDefaultWidth = 16;
 /// The rate of one NVLink of a GPU with this compute capability (90 for an H100).
 BytesPerSecond nvlink_rate(int sm);
 
+/// The rate of one XGMI link of an AMD GPU, as RCCL has it (ncclTopoXGMISpeed in its src/graph/topo.h,
+/// 2023-2025). `gcn` is "gfx942", or 942 in early files; if it is empty, `sm` decides (94 for gfx94x). None
+/// if the generation is not known.
+std::optional<BytesPerSecond> xgmi_rate(std::string_view gcn, int sm);
+
 /// The rate between two sockets with such CPUs; none if NCCL does not know them.
 std::optional<BytesPerSecond> socket_rate(std::string_view arch, std::string_view vendor, int family,
                                           int model);
@@ -28,5 +33,8 @@ std::optional<BytesPerSecond> socket_rate(std::string_view arch, std::string_vie
 /// The rate of a NIC by its speed in Mbps, and the speed that NCCL assumes if it is missing.
 BytesPerSecond network_rate(std::int64_t mbps);
 inline constexpr std::int64_t kDefaultMbps = 10'000;
+
+/// No NIC is faster: several ports of 800 Gbps, joined into one.
+inline constexpr std::int64_t kFastestMbps = 6'400'000;
 
 }  // namespace weir::nccl

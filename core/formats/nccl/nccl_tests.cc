@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -52,6 +53,46 @@ std::optional<double> number(const std::string& word) {
   return value;
 }
 
+// Without the escape sequences of a terminal, such as "ESC[32m".
+std::string without_colours(const std::string& line) {
+  constexpr char kEscape = '\x1b';
+  std::string plain;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] != kEscape) {
+      plain += line[i];
+      continue;
+    }
+    if (i + 1 < line.size() && line[i + 1] == '[') ++i;
+    const auto ends = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
+    while (i + 1 < line.size() && !ends(line[i + 1])) ++i;
+    ++i;  // past the letter that ends the sequence
+  }
+  return plain;
+}
+
+// "1048576" of "[1,0]<stdout>:1048576".
+std::string trailing_digits(const std::string& word) {
+  const std::size_t before = word.find_last_not_of("0123456789");
+  return before == std::string::npos ? word : word.substr(before + 1);
+}
+
+bool is_type(std::string_view word) {
+  constexpr std::array<std::string_view, 9> kTypes = {"float", "half", "double", "bfloat", "int",
+                                                      "uint",  "char", "fp8",    "f8"};
+  return std::ranges::any_of(kTypes, [&](std::string_view type) { return word.starts_with(type); });
+}
+
+// Where a row of the table begins: size, count, type. Launchers write other words before it:
+// "[1,0]<stdout>:", "0:", a time, a host's name. The number of words if the line has no row.
+std::size_t row_start(const std::vector<std::string>& all) {
+  for (std::size_t i = 0; i + 8 <= all.size(); ++i) {
+    const bool last = number(all[i]).has_value() ||
+                      (all[i].find_first_of(":>]|") != std::string::npos && !trailing_digits(all[i]).empty());
+    if (last && number(all[i + 1]) && is_type(all[i + 2])) return i;
+  }
+  return all.size();
+}
+
 bool is_time(double us) {
   constexpr double kLongest = 1e12;
   return us > 0 && us <= kLongest;
@@ -77,13 +118,18 @@ class Table {
   explicit Table(std::string file) : file_(std::move(file)) {}
 
   Result<void> take(const std::string& line, int at) {
-    const std::vector<std::string> all = words(line);
+    const std::vector<std::string> all = words(without_colours(line));
     if (all.empty()) return {};
-    if (all.front() == "#") {
-      comment(all);
-      return {};
+    const std::size_t start = row_start(all);
+    if (start < all.size()) {
+      if (start > 0 && all[start - 1].ends_with('#')) return {};
+      std::vector<std::string> own(all.begin() + static_cast<std::ptrdiff_t>(start), all.end());
+      if (!number(own.front())) own.front() = trailing_digits(own.front());
+      return row(own, at);
     }
-    if (all.size() < 8 || !number(all.front())) return {};  // output of the program that started the test
+    comment(all);
+    if (all.front().starts_with('#') || all.size() < 8 || !number(all.front()))
+      return {};  // output of the program that started the test
     return row(all, at);
   }
 
@@ -93,6 +139,13 @@ class Table {
       return wrong("there is no line with a size and times; expected nccl-tests' table");
     if (tested_.ranks == 0)
       return wrong("there is no line '# Rank 0 ... on HOST device 0' for the GPUs that took part");
+    if (most_alike_ > 1) {
+      return wrong(fmt::format(
+          "{}there are {} tables with the same ranks; expected one table a file. If one call of mpirun "
+          "printed "
+          "them, nccl-tests is built without MPI, so each process measured its own GPUs: build it with MPI=1",
+          tested_.ranks == 1 ? "only one GPU took part; " : "", most_alike_));
+    }
     if (tested_.ranks == 1) return wrong("only one GPU took part; expected at least two");
     tested_.hosts = static_cast<int>(hosts_.size());
     tested_.test = named_ ? *named_ : guess(ratio_, tested_.ranks, reduces_);
@@ -100,18 +153,26 @@ class Table {
   }
 
  private:
+  // Lines other than rows, with or without the '#' that web pages remove.
   void comment(const std::vector<std::string>& all) {
-    // "#  Rank  0 Group  0 Pid   6899 on host-1 device  0 [0000:04:00] NVIDIA H100"
-    if (all.size() > 3 && all[1] == "Rank") {
-      for (std::size_t i = 2; i + 1 < all.size(); ++i) {
-        if (all[i] != "on") continue;
-        hosts_.insert(all[i + 1]);
-        ++tested_.ranks;
-        return;
-      }
+    for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+      if (all[i] == "Rank" && number(all[i + 1])) take_rank(all, i);
+      if (all[i] == "i_min" || all[i + 1] == "i_min") stride_ = 8;  // times of each call too
+      const bool names = all[i] == "Collective" && i + 3 < all.size() && all[i + 2] == "starting:";
+      if (names) named_ = test_of(all[i + 3]);
     }
-    if (std::find(all.begin(), all.end(), "i_min") != all.end()) stride_ = 8;  // times of each call too
-    if (all.size() > 4 && all[1] == "Collective" && all[3] == "starting:") named_ = test_of(all[4]);
+  }
+
+  // "#  Rank  0 Group  0 Pid   6899 on host-1 device  0 [0000:04:00] NVIDIA H100"
+  void take_rank(const std::vector<std::string>& all, std::size_t at) {
+    for (std::size_t i = at + 2; i + 2 < all.size(); ++i) {
+      if (all[i] != "on" || all[i + 2] != "device") continue;
+      hosts_.insert(all[i + 1]);
+      const int alike = ++seen_[all[at + 1]];
+      if (alike == 1) ++tested_.ranks;
+      most_alike_ = std::max(most_alike_, alike);
+      return;
+    }
   }
 
   // size count type redop root time algbw busbw #wrong [time algbw busbw #wrong]; old tables have no root.
@@ -153,6 +214,8 @@ class Table {
   std::string file_;
   Tested tested_;
   std::set<std::string> hosts_;
+  std::map<std::string, int> seen_;  // how many lines name the rank
+  int most_alike_ = 0;
   std::optional<Test> named_;
   bool reduces_ = true;
   std::size_t stride_ = 4;

@@ -24,11 +24,12 @@ struct Rule {
   std::string_view name;
   std::string_view parents;  // each between two spaces
 };
-constexpr std::array<Rule, 11> kRules = {{{"system", ""},
+constexpr std::array<Rule, 12> kRules = {{{"system", ""},
                                           {"cpu", " system "},
                                           {"pci", " cpu pci "},
                                           {"gpu", " pci "},
                                           {"nvlink", " gpu "},
+                                          {"xgmi", " gpu "},
                                           {"c2c", " gpu "},
                                           {"nic", " cpu pci "},
                                           {"net", " nic "},

@@ -76,14 +76,66 @@ class Values(Case):
         self.assertRegex(done.stdout, rf"model.message_overhead .* transport.json  {note}\n")
         self.assertEqual(done.stdout.count(note), 1)
         self.assertGreater(self.values()["model.message_overhead"]["standard_error_percent"], 100)
+        self.assertIn("model.message_overhead: these measurements do not determine it: its standard error",
+                      done.stderr)
         self.weir("check", "calibrated.json")
         for i, row in enumerate(measured["rows"]):
             row["nodes_bytes_per_s"] *= (1.03, 0.97)[i % 2]
         self.write("transport.json", measured)
-        self.calibrate()
+        done = self.calibrate()
+        self.assertIn("model.message_overhead: the times fit best with less than 0s; 0s is written",
+                      done.stderr)
         overhead = self.values()["model.message_overhead"]  # a free fit would be below 0
         self.assertEqual(overhead["value"], "0s")
         self.assertNotIn("standard_error_percent", overhead)
+
+    def table(self, name, efficiency, hosts=2):
+        """nccl-tests' table of all-reduces by one GPU a host, at this part of the NIC's 10 Gbps."""
+        ranks = [f"#  Rank {i:2} Group  0 Pid {1000 + i} on node{i} device  0 [0x10] Tesla V100"
+                 for i in range(hosts)]
+        rows = []
+        for size in (1 << 20, 1 << 22, 1 << 24, 1 << 26):
+            us = 20 + size * 2 * (hosts - 1) / hosts / (efficiency * 1.25e9) * 1e6
+            rows.append(f"{size:12} {size // 4:12} float sum -1 " + 2 * (
+                f"{us:.2f} {size / us / 1e3:.3f} {size / us / 1e3 * 2 * (hosts - 1) / hosts:.3f} 0 "))
+        (self.folder / name).write_text("\n".join(["# nThread 1 nGpus 1", "#", *ranks, *rows]) + "\n")
+
+    def test_an_efficiency_that_cannot_be_is_refused(self):
+        for efficiency, why in ((1.75, "NVLink joins the machines"),
+                                (0.00275, "the job used another network")):
+            with self.subTest(efficiency=efficiency):
+                self.table("table.txt", efficiency)
+                (self.folder / "calibrated.json").unlink(missing_ok=True)
+                done = self.weir("calibrate", "small.json", "table.txt", "--output", "calibrated.json",
+                                 status=2)
+                self.assertEqual(done.stdout, "")
+                self.assertIn("no measurement fits a value of the topology; "
+                              "table.txt: all-reduces over 2 machines", done.stderr)
+                self.assertIn(f"allreduce_efficiency would be {efficiency:.3g}, and must be from 0.01 to 1",
+                              done.stderr)
+                self.assertIn(why, done.stderr)
+                self.assertFalse((self.folder / "calibrated.json").exists())
+                # With other measurements it is a warning, and its times are in no error.
+                done = self.calibrate("--json", files=("transport.json", "table.txt"))
+                self.assertIn("it stays as it was", done.stderr)
+                self.assertNotIn("allreduce_efficiency", self.values())
+                self.assertEqual(json.loads(done.stdout)["errors"]["points"]["fitted"]["count"], len(SIZES))
+
+    def test_errors_are_those_of_an_efficiency_that_was_cut(self):
+        self.table("table.txt", 1.01)
+        done = self.calibrate("--json", files=("table.txt",))
+        self.assertIn("1 is written, and errors are those of 1", done.stderr)
+        self.assertEqual(self.values()["allreduce_efficiency"]["value"], 1)
+        self.assertGreater(json.loads(done.stdout)["errors"]["points"]["fitted"]["worst_percent"], 0.8)
+
+    def test_a_table_of_one_gpu_says_so(self):
+        self.table("table.txt", 0.8, hosts=1)
+        done = self.weir("calibrate", "small.json", "table.txt", status=2)
+        self.assertIn("table.txt: only one GPU took part; expected at least two", done.stderr)
+        text = (self.folder / "table.txt").read_text()
+        (self.folder / "table.txt").write_text(text + text)
+        done = self.weir("calibrate", "small.json", "table.txt", status=2)
+        self.assertIn("only one GPU took part; there are 2 tables with the same ranks", done.stderr)
 
     def test_a_file_given_twice_counts_once(self):
         """Otherwise it would be held out against itself, and two points would look as certain as four."""

@@ -84,6 +84,24 @@ class Chakra(importing.Case):
         other[4] = chakra.summed(5, "first", [4], 1204)
         self.assertIn("sum different bytes", self.refused(fast, self.write(chakra.trace(*other), "other.et")))
 
+    def test_parents_that_the_file_lacks_are_left_out_and_counted(self):
+        expected = self.layers(self.imported(self.write(chakra.trace(*self.nodes()), "net.et"))[0])
+        nodes = self.nodes()
+        nodes[2] = chakra.summed(3, "second", [2, 77], 400)
+        nodes[3] = chakra.node(4, "LinearBackward", chakra.COMPUTE, [2], [78, 79], us=150)
+        trace, remarks = self.imported(self.write(chakra.trace(*nodes), "lost.et"))
+        self.assertEqual(self.layers(trace), expected)
+        self.assertIn("dependences on nodes that are not in the file are left out: 3", remarks)
+
+    def test_a_sum_whose_parents_the_file_lacks_is_placed_by_its_start(self):
+        nodes = [chakra.node(1, "Forward", chakra.COMPUTE, us=100, start=1),
+                 chakra.node(2, "Backward", chakra.COMPUTE, [1], us=50, start=101),
+                 chakra.summed(3, "sum", [77], 400, start=160),
+                 chakra.node(4, "step", chakra.COMPUTE, [1], us=30, start=170)]
+        trace, remarks = self.imported(self.write(chakra.trace(*nodes), "lost.et"), "--no-update")
+        self.assertEqual(self.layers(trace), [("sum", 100_000, 50_000, [(100, "f32")])])
+        self.assertIn("not in the file are left out: 1", remarks)
+
     def test_nonsense_is_refused_with_its_place(self):
         good = chakra.trace(*self.nodes())
         metadata = chakra.delimited(chakra.text(1, "0.0.4"))
@@ -105,8 +123,8 @@ class Chakra(importing.Case):
                 (metadata + chakra.delimited(b"\x00\x00"), "0 is not a valid field number"),
                 (chakra.trace(*circle),
                  "wait for each other: node 2 ('LinearBackward'), which waits for node 4"),
-                (replaced(3, chakra.node(4, "x", chakra.COMPUTE, [77])),
-                 "node 4 ('x') waits for node 77, which is not in the file"),
+                (replaced(2, chakra.summed(3, "lost", [77], 400)),
+                 "node 3 ('lost') sums gradients but waits for no node that is in the file"),
                 (replaced(3, chakra.node(4, "x", 23, [2])), "its type is 23"),
                 (replaced(3, chakra.node(4, "x", 0, [2])), "it has no type"),
                 (replaced(3, chakra.node(2, "x", chakra.COMPUTE, [2])), "have the same id"),

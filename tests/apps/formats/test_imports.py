@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import resource
 import sys
 import tempfile
@@ -189,6 +190,62 @@ class Kineto(importing.Case):
         self.assertEqual(self.layers(trace), [("linear", 250_000, 300_000, [(300, "f32")]),
                                               ("linear 2", 100_000, 150_000, [(100, "f32")])])
         self.assertIn("200 us after the last gradient", remarks)
+
+    # Two linear layers with a weight and a bias each, on a CPU. The next step begins where this one ends.
+    TWO_LAYERS = ([[32, 2], [128, 16]], 5_615_000, 3_385_000)  # elements, forward and backward in ns
+
+    def summary(self, trace):
+        layers = self.layers(trace)
+        return ([[elements for elements, _ in layer[3]] for layer in layers[::-1]],
+                sum(layer[1] for layer in layers), sum(layer[2] for layer in layers))
+
+    def test_steps_that_touch_are_apart_at_any_time(self):
+        file = RECORDINGS / "epoch.json"  # microseconds since 1970, which a double cannot hold in nanoseconds
+        self.assertEqual(self.summary(self.imported(file, "--batch", 4)[0]), self.TWO_LAYERS)
+        text = file.read_text()
+        whole = json.loads(text)
+        # The same with decimals, as new versions write them, and rounded to doubles by another tool.
+        for shift in (0.25, -1_600_000_000_000_000):
+            for one in whole["traceEvents"]:
+                one["ts"] += shift
+            with self.subTest(shift=shift):
+                again = self.write(whole, "again.json")
+                self.assertEqual(self.summary(self.imported(again, "--batch", 4)[0]), self.TWO_LAYERS)
+        decimals = re.sub(r'("ts": \d+)', r"\1.123", text)
+        self.assertEqual(self.summary(self.imported(self.write(decimals.encode(), "net.json"))[0]),
+                         self.TWO_LAYERS)
+
+    def test_steps_that_overlap_by_their_rounding_alone_are_apart(self):
+        whole = json.loads((RECORDINGS / "epoch.json").read_text())
+        whole["traceEvents"][0]["dur"] += 1
+        self.assertEqual(self.summary(self.imported(self.write(whole, "net.json"), "--batch", 4)[0]),
+                         self.TWO_LAYERS)
+        whole["traceEvents"][0]["dur"] += 1
+        self.assertIn("are not in sequence", self.refused(self.write(whole, "net.json")))
+
+    def test_gradients_that_are_undefined_are_left_out_and_counted(self):
+        for name in ("undefined-last", "undefined-main"):
+            with self.subTest(name=name):
+                trace, remarks = self.imported(RECORDINGS / f"{name}.json", "--batch", 4)
+                self.assertEqual(self.summary(trace), self.TWO_LAYERS)
+                self.assertIn("undefined gradients left out, for which nothing is accumulated: 1", remarks)
+
+    def test_a_scalar_is_a_tensor_of_one_element_although_it_has_no_dimensions(self):
+        scalar = kineto.events()
+        scalar[scalar.index(kineto.accumulate(61, [10, 10])[1])]["args"]["Input Dims"] = [[]]
+        trace, remarks = self.imported(self.write(kineto.recording(scalar), "net.json"))
+        self.assertEqual(self.layers(trace)[1][3], [(1, "f32")])
+        self.assertNotIn("undefined", remarks)
+
+    def test_tensors_without_elements_are_left_out_and_counted(self):
+        trace, remarks = self.imported(RECORDINGS / "no-elements.json", "--batch", 4)
+        self.assertEqual(self.summary(trace), self.TWO_LAYERS)
+        self.assertIn("gradients without elements left out, for which nothing is communicated: 1", remarks)
+        none = kineto.events()
+        for begin, shape in ((61, [10, 10]), (81, [300])):
+            none[none.index(kineto.accumulate(begin, shape)[1])]["args"]["Input Dims"] = [[0, 5]]
+        self.assertIn("no gradient can be summed: 0 are undefined and 2 have no elements",
+                      self.refused(self.write(kineto.recording(none), "net.json")))
 
     def test_order_of_events_and_compression_change_nothing(self):
         plain = self.imported(self.write(kineto.recording(kineto.events()), "net.json"))[0]

@@ -133,6 +133,15 @@ class Cluster(Real):
         done = self.run_weir(*options, "--hosts", self.hosts)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
+    def test_the_address_may_be_a_name(self):
+        options = [option if option != "127.0.0.1" else "localhost" for option in self.options]
+        done = self.run_weir(*options, "--hosts", self.hosts)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        options = [option if option != "localhost" else "no-host.invalid" for option in options]
+        done = self.run_weir(*options, "--hosts", self.hosts)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--listen: unknown host 'no-host.invalid'", done.stdout + done.stderr)
+
     def test_an_address_that_nodes_cannot_reach_is_refused(self):
         for host in ("", "@x", "0.0.0.0", "::"):
             done = self.run_weir("--on", "cluster", "--key", self.folder / "key", "--listen", host)

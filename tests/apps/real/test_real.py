@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -40,6 +41,17 @@ class Sums(Real):
         done = self.run_on_local("--verify", "--no-verify")
         self.assertEqual(done.returncode, 2)
         self.assertIn("--verify excludes --no-verify", done.stderr)
+
+    def test_a_host_without_ipv4_uses_the_loopback_of_ipv6(self):
+        without = ["unshare", "--net", "sh", "-c", "ip link set lo up && ip addr del 127.0.0.1/8 dev lo && "
+                   'exec "$@"', "sh"]
+        probe = [*without, "sh", "-c", "ip addr show lo | grep -q ::1"]
+        if subprocess.run(probe, capture_output=True).returncode != 0:
+            self.skipTest("this host lets nobody make networks, or has no IPv6")
+        self.write(strategies=["unified"], baseline="unified")
+        done = subprocess.run([*without, *self.run_command("--on", "local", "--transport", "tcp")],
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
     def test_local_stages_over_several_gpus_sum_right(self):
         for local in ("reduce", "reduce_scatter"):
@@ -123,6 +135,16 @@ class Refused(Real):
         done = self.run_on_local()
         self.assertEqual(done.returncode, 1)
         self.assertIn("would send messages to itself through its NIC", done.stdout + done.stderr)
+
+    def test_gpus_on_a_host_without_any_are_refused_in_plain_words(self):
+        if Path("/dev/nvidiactl").exists():
+            self.skipTest("this host has GPUs")
+        self.write(strategies=["unified"], baseline="unified")
+        done = self.run_on_local("--gpus")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stdout + done.stderr,
+                         "this host has no NVIDIA GPU, or no driver for it|without CUDA")
+        self.assertNotIn("CUDA driver version", done.stdout + done.stderr)
 
     def test_sums_by_nccl_need_gpus(self):
         self.write(strategies=["ddp"], baseline="ddp", collective="nccl")

@@ -1,5 +1,7 @@
 #include "core/calibrate/point_fit.h"
 
+#include <fmt/format.h>
+
 #include "core/base/random.h"
 #include "core/base/units_text.h"
 #include "core/calibrate/bench_points.h"
@@ -139,7 +141,9 @@ TEST_CASE("Benchmarks of messages determine rate and overhead, even if a fifth o
   CHECK(parse_duration(overhead.value.as_string())->seconds() == Approx(12e-6).epsilon(0.1));
   CHECK(overhead.machines == 2);
   CHECK(overhead.standard_error_percent > 0);
-  const std::vector<Predicted> predicted = all.predict(points);
+  Values written;
+  for (const CalibratedValue& one : all.values()) written[one.path] = one.value;
+  const std::vector<Predicted> predicted = all.predict(points, written);
   REQUIRE(predicted.size() == points.size());
   CHECK(misses_of(predicted).median < 2);
   CHECK(misses_of(predicted).worst > 70);
@@ -193,6 +197,107 @@ TEST_CASE("Collectives in a machine determine the GPU links that limit them") {
   CHECK(efficiency.value.as_double() == Approx(0.8));
   CHECK(efficiency.machines == 2);
   CHECK(efficiency.least_size == Bytes(250'000));
+}
+
+namespace {
+
+// All-reduces over two machines of four GPUs with one NIC of 100 Gbps, at this part of its rate.
+std::vector<Point> all_reduces(double part, int sizes = 5) {
+  std::vector<Point> points;
+  for (int i = 0; i < sizes; ++i) {
+    Point point;
+    point.kind = Point::Kind::kCollective;
+    point.source = "table.txt";
+    point.ranks = 8;
+    point.hosts = 2;
+    point.size = Bytes(std::int64_t{1} << (20 + 2 * i));
+    point.seconds = 100e-6 + static_cast<double>(point.size.count()) * 2 * 7 / 8 / (part * 12.5e9);
+    points.push_back(point);
+  }
+  return points;
+}
+
+Topology four_gpus(const std::string& rate) {
+  return one_group(R"("gpus": [{"count": 4, "at": "numa0"}], "nics": [{"at": "numa0", "rate": ")" + rate +
+                   R"("}])");
+}
+
+}  // namespace
+
+TEST_CASE("An efficiency outside its range is refused with what was measured and what the topology says") {
+  for (const double part : {1.75, 0.00275}) {
+    const PointFit all = fit(four_gpus("100Gbps"), all_reduces(part));
+    CHECK(all.values().empty());
+    CHECK(all.predict(all_reduces(part), {}).empty());
+    REQUIRE(all.remarks().size() == 1);
+    CHECK_THAT(
+        all.remarks().front(),
+        has_text("table.txt: all-reduces over 2 machines reach ") &&
+            has_text("its NICs have 100 Gbps together in group 'gpu' of the topology") &&
+            has_text(fmt::format("allreduce_efficiency would be {:.3g}, and must be from 0.01 to 1", part)) &&
+            has_text("it stays as it was. Either the topology states"));
+  }
+  const PointFit endless = fit(four_gpus("unlimited"), all_reduces(0.5));
+  CHECK(endless.values().empty());
+  CHECK_THAT(endless.remarks().front(), has_text("has an unlimited rate") && has_text("state its rate"));
+}
+
+TEST_CASE("An efficiency just outside its range becomes the end of the range, with the errors of that") {
+  const PointFit all = fit(four_gpus("100Gbps"), all_reduces(1.015));
+  const CalibratedValue& efficiency = value(all, "allreduce_efficiency");
+  CHECK(efficiency.value.as_double() == 1.0);
+  CHECK(*efficiency.residual_percent > 0.5);  // a line through the points would miss none
+  REQUIRE(all.remarks().size() == 1);
+  CHECK_THAT(all.remarks().front(), has_text("1 is written, and errors are those of 1"));
+  const PointFit inside = fit(four_gpus("100Gbps"), all_reduces(0.99));
+  CHECK(inside.remarks().empty());
+  CHECK(*value(inside, "allreduce_efficiency").residual_percent < 0.01);
+}
+
+TEST_CASE("Errors are those of the values that are written") {
+  const std::vector<Point> points = all_reduces(0.8);
+  const PointFit all = fit(four_gpus("100Gbps"), points);
+  const Values written = {{"allreduce_efficiency", Value(0.8)}};
+  CHECK(misses_of(all.predict(points, written)).worst < 0.01);
+  // Runs may determine other rates afterwards.
+  Values other = written;
+  other["groups.gpu.nics.0.rate"] = Value("50Gbps");
+  CHECK(misses_of(all.predict(points, other)).worst > 90);
+  CHECK(*all.residual_percent("allreduce_efficiency", other) > 50);
+  CHECK_FALSE(all.residual_percent("groups.gpu.nics.0.rate", other).has_value());
+}
+
+TEST_CASE("Measurements of one value that contradict each other are reported") {
+  std::vector<Point> points = all_reduces(0.8, 6);
+  std::vector<Point> others = all_reduces(0.4, 5);
+  for (Point& point : others) {
+    point.source = "other.txt";
+    point.test = nccl::Test::kAllGather;
+  }
+  points.insert(points.end(), others.begin(), others.end());
+  const PointFit all = fit(four_gpus("100Gbps"), points);
+  CHECK(value(all, "allreduce_efficiency").sources == std::vector<std::string>{"table.txt"});
+  REQUIRE(all.remarks().size() == 1);
+  CHECK_THAT(all.remarks().front(),
+             has_text("other.txt: allreduce_efficiency has its value from other measurements"));
+}
+
+TEST_CASE("A time that fits best below zero is written as zero, and reported") {
+  std::vector<Point> points;
+  for (int i = 0; i < 6; ++i) {
+    Point point;
+    point.kind = Point::Kind::kMessage;
+    point.source = "transport.json";
+    point.size = Bytes(std::int64_t{1} << (20 + i));
+    point.seconds = static_cast<double>(point.size.count()) / 1.1e9 - 100e-6;
+    points.push_back(point);
+  }
+  const PointFit all = fit(test::topology(), points);
+  const CalibratedValue& overhead = value(all, "model.message_overhead");
+  CHECK(overhead.value == Value("0s"));
+  CHECK(*overhead.residual_percent > 1);
+  REQUIRE(!all.remarks().empty());
+  CHECK_THAT(all.remarks().front(), has_text("model.message_overhead: the times fit best with less than 0s"));
 }
 
 TEST_CASE("Malformed benchmarks are reported with their line") {

@@ -1,4 +1,5 @@
 #include "core/base/units_text.h"
+#include "core/calibrate/run_parameter.h"
 #include "tests/catch.h"
 #include "tests/core/calibrate/measured_runs.h"
 
@@ -132,6 +133,28 @@ TEST_CASE("Without measurements nothing is fitted") {
   const auto none = calibrate(test::topology(), {}, {});
   REQUIRE(!none);
   CHECK_THAT(none.error().text, has_text("no measurement fits"));
+}
+
+TEST_CASE("A value at the end of its range that the runs would exceed is reported") {
+  // The NICs are six times as fast as the topology says; rates are fitted up to 4.5 times.
+  Values fast = test::truth();
+  for (const char* path : {"groups.gpu.nics.0.rate", "groups.cpu.nics.0.rate"}) fast[path] = Value("60Gbps");
+  fast["allreduce_efficiency"] = Value(1.0);
+  fast["model.message_overhead"] = Value("0s");
+  const auto all = calibrate(test::topology(), {{}, test::runs(2, 0.0, 1, fast)}, {});
+  REQUIRE(all);
+  const auto reported = std::ranges::any_of(all->remarks, [](const std::string& remark) {
+    return remark.find("the runs fit best with a value beyond what can be written") != std::string::npos;
+  });
+  CHECK(reported);
+}
+
+TEST_CASE("An efficiency stays within its range") {
+  RunParameter parameter{.paths = {"allreduce_efficiency"}, .unit = RunParameter::Unit::kFraction, .at = 0.5};
+  parameter.x = parameter.least();
+  CHECK(parameter.value(0).as_double() == Approx(0.01));
+  parameter.x = parameter.most();
+  CHECK(parameter.value(0).as_double() == Approx(1.0));
 }
 
 }  // namespace weir

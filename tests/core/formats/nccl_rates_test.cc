@@ -33,6 +33,21 @@ TEST_CASE("the rate of an NVLink depends on the generation of its GPU") {
   CHECK(nvlink_rate(0) == 20_GBps);
 }
 
+TEST_CASE("the rate of an XGMI link depends on the generation of its GPU") {
+  CHECK(xgmi_rate("gfx906", 90) == 24_GBps);
+  CHECK(xgmi_rate("gfx908:sramecc+:xnack-", 90) == 24_GBps);
+  CHECK(xgmi_rate("908", 90) == 24_GBps);
+  CHECK(xgmi_rate("gfx90a", 90) == 36_GBps);
+  CHECK(xgmi_rate("910", 90) == 36_GBps);
+  CHECK(xgmi_rate("gfx942", 94) == 48_GBps);
+  CHECK(xgmi_rate("gfx950", 95) == 48_GBps);
+  CHECK(xgmi_rate("gfx1250", 125) == 64_GBps);
+  CHECK(xgmi_rate("", 94) == 48_GBps);
+  CHECK_FALSE(xgmi_rate("", 90).has_value());
+  CHECK_FALSE(xgmi_rate("", 0).has_value());
+  CHECK_FALSE(xgmi_rate("gfx1201", 120).has_value());
+}
+
 TEST_CASE("the rate between sockets depends on their CPUs") {
   CHECK(socket_rate("x86_64", "GenuineIntel", 6, 79) == 6_GBps);
   CHECK(socket_rate("x86_64", "GenuineIntel", 6, 85) == 10_GBps);

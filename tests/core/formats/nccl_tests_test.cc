@@ -1,5 +1,7 @@
 #include "core/formats/nccl/nccl_tests.h"
 
+#include <fmt/format.h>
+
 #include "tests/catch.h"
 
 namespace weir::nccl {
@@ -65,6 +67,68 @@ TEST_CASE("tables with other columns are read too") {
   CHECK(read_nccl_tests(deviating, "t")->times.size() == 6);
   const std::string dated = with(kTable, "16.71      0\n", "16.71      0  2026-01-01 10:00:00\n");
   CHECK(read_nccl_tests(dated, "t")->times[1].seconds == Approx(94.10e-6));
+}
+
+// The table with this before each line, and this behind it.
+std::string decorated(const std::string& before, const std::string& behind = "") {
+  return before + with(kTable, "\n", behind + "\n" + before);
+}
+
+TEST_CASE("what launchers and terminals add to lines changes nothing") {
+  const auto plain = read_nccl_tests(kTable, "t");
+  REQUIRE(plain);
+  const std::string lost =
+      with(kTable, "#wrong", "@");  // no '#' at the beginning of a line, as in a web page
+  for (const std::string& text :
+       {decorated("[1,0]<stdout>:"), decorated("[1,0]<stdout>: "), decorated("0: "), decorated("[0] "),
+        decorated("node-7: "), decorated("> "), decorated("    "), decorated("2026-11-29T10:00:00.123Z "),
+        decorated("Sun Nov 29 10:00:00 2026[1,0]<stdout>:"), decorated("", "\r"),
+        decorated("\x1b[32m", "\x1b[0m"), decorated("\x1b[1;32m[1,0]<stdout>:\x1b[0m"),
+        with(with(lost, "#", ""), "@", "#wrong")}) {
+    INFO(text.substr(0, 200));
+    REQUIRE(is_nccl_tests(text));
+    const auto tested = read_nccl_tests(text, "t");
+    if (!tested) FAIL(tested.error().text);
+    CHECK(tested->test == plain->test);
+    CHECK(tested->ranks == 4);
+    CHECK(tested->hosts == 2);
+    REQUIRE(tested->times.size() == plain->times.size());
+    for (std::size_t i = 0; i < tested->times.size(); ++i) {
+      CHECK(tested->times[i].size == plain->times[i].size);
+      CHECK(tested->times[i].seconds == plain->times[i].seconds);
+    }
+  }
+  // The largest sizes leave no space behind a prefix.
+  const std::string wide =
+      with(with(kTable, "     4194304 ", "[1,0]<stdout>:8589934592 "), "\n#", "\n[1,0]<stdout>:#");
+  CHECK(read_nccl_tests(wide, "t")->times[4].size == Bytes(std::int64_t{1} << 33));
+}
+
+TEST_CASE("rccl-tests print the same table") {
+  const std::string amd = with(with(kTable, "NVIDIA H100 80GB HBM3", "AMD Instinct MI300X"), "# nThread",
+                               "rccl-tests: Version develop:1a2b3c\n# nThread");
+  CHECK(read_nccl_tests(amd, "t")->ranks == 4);
+  CHECK(read_nccl_tests(amd, "t")->times.size() == 6);
+  CHECK(read_nccl_tests(with(amd, " Group  0", ""), "t")->ranks == 4);
+}
+
+TEST_CASE("several tables with the same ranks are refused, as a build without MPI prints them") {
+  const auto error = [](const std::string& text) {
+    const auto tested = read_nccl_tests(text, "table.txt");
+    REQUIRE(!tested);
+    return tested.error().text;
+  };
+  std::string alone;
+  for (const int rank : {1, 2, 3}) {
+    const std::string from = alone.empty() ? kTable : alone;
+    const std::size_t at = from.find(fmt::format("#  Rank  {}", rank));
+    alone = from.substr(0, at) + from.substr(from.find('\n', at) + 1);
+  }
+  CHECK(error(alone) == "table.txt: only one GPU took part; expected at least two");
+  CHECK_THAT(error(alone + alone),
+             has_text("table.txt: only one GPU took part; there are 2 tables with the same ranks") &&
+                 has_text("built without MPI") && has_text("MPI=1"));
+  CHECK_THAT(error(std::string(kTable) + kTable), has_text("there are 2 tables with the same ranks"));
 }
 
 TEST_CASE("the error for a broken table names the line") {

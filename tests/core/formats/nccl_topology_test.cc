@@ -3,54 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "core/base/random.h"
 #include "core/cluster/topology_file.h"
 #include "core/formats/topology_text.h"
 #include "tests/catch.h"
+#include "tests/core/formats/nccl_files.h"
 
 namespace weir {
 namespace {
 
 using namespace weir::literals;
-
-constexpr Rates both(BytesPerSecond rate) { return {rate, rate}; }
-
-std::string data(const std::string& name) {
-  return std::string(WEIR_SOURCE_DIR) + "/tests/core/formats/nccl/" + name + ".xml";
-}
-
-Imported imported(const NcclImport& what) {
-  auto done = import_nccl(what);
-  if (!done) FAIL(done.error().text);
-  return *done;
-}
-
-Imported imported(const std::string& name) { return imported(NcclImport{.files = {data(name)}}); }
-
-GroupSpec machine(const std::string& name) { return imported(name).topology.groups.at(0); }
-
-/// A file that a test writes.
-class File {
- public:
-  explicit File(const std::string& text) {
-    std::string name = (std::filesystem::temp_directory_path() / "weir-nccl-XXXXXX").string();
-    const int descriptor = mkstemp(name.data());
-    REQUIRE(descriptor >= 0);
-    std::ofstream(name) << text;
-    name_ = name;
-  }
-  ~File() { std::filesystem::remove(name_); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  const std::string& name() const { return name_; }
-
- private:
-  std::string name_;
-};
+using test::both;
+using test::data;
+using test::gpu_of;
+using test::imported;
+using test::imported_text;
+using test::machine;
+using test::system_of;
+using test::warns;
+using File = test::NcclFile;
 
 /// The error, with "F" in place of the file's name.
 std::string refusal(const std::string& text, NcclImport what = {}) {
@@ -63,11 +36,6 @@ std::string refusal(const std::string& text, NcclImport what = {}) {
     error.replace(at, file.name().size(), "F");
   }
   return error;
-}
-
-bool warns(const Imported& done, const std::string& text) {
-  return std::any_of(done.warnings.begin(), done.warnings.end(),
-                     [&](const std::string& line) { return line.find(text) != std::string::npos; });
 }
 
 TEST_CASE("GPUs behind PCIe switches are attached to them, with each link's own rate") {
@@ -227,8 +195,8 @@ TEST_CASE("equal machines become one group, and different ones a group each") {
 }
 
 TEST_CASE("an imported topology reads back from its text") {
-  for (const char* name :
-       {"pcie-2x4", "v100-nvlink", "h100-nvswitch", "cloud", "hidden-speeds", "two-ports", "amd-4-numa"}) {
+  for (const char* name : {"pcie-2x4", "v100-nvlink", "h100-nvswitch", "cloud", "hidden-speeds", "two-ports",
+                           "amd-4-numa", "xgmi-2x4", "unknown-width", "absurd-speed"}) {
     const Topology topology = imported(name).topology;
     const auto document = parse_document(topology_text(topology), name);
     REQUIRE(document);
@@ -236,22 +204,6 @@ TEST_CASE("an imported topology reads back from its text") {
     REQUIRE(back);
     CHECK(*back == topology);
   }
-}
-
-std::string system_of(const std::string& inside) {
-  return "<system version=\"1\">\n<cpu numaid=\"0\" arch=\"x86_64\" vendor=\"AuthenticAMD\">\n" + inside +
-         "\n</cpu>\n</system>\n";
-}
-
-std::string gpu_of(const std::string& id, const std::string& inside, const std::string& more = "sm=\"90\"") {
-  return "<pci busid=\"" + id +
-         "\" class=\"0x030200\" link_speed=\"16.0 GT/s PCIe\" link_width=\"16\"><gpu " + more + ">" + inside +
-         "</gpu></pci>\n";
-}
-
-Imported imported_text(const std::string& text) {
-  const File file(text);
-  return imported(NcclImport{.files = {file.name()}});
 }
 
 TEST_CASE("a GPU attached to its CPU by C2C or NVLink has that link") {
@@ -373,7 +325,7 @@ TEST_CASE("unknown elements are left out with a warning") {
 }
 
 TEST_CASE("broken files give a topology or an error") {
-  for (const char* name : {"v100-nvlink", "h100-nvswitch", "two-ports", "hidden-speeds"}) {
+  for (const char* name : {"v100-nvlink", "h100-nvswitch", "two-ports", "hidden-speeds", "xgmi-4"}) {
     const std::string whole = *read_text(data(name));
     for (std::uint64_t seed = 0; seed < 150; ++seed) {
       Random random(seed);
