@@ -60,9 +60,7 @@ std::string below_bound(const Results& results) {
   if (std::none_of(results.runs().begin(), results.runs().end(), below)) return {};
   const char* const why =
       results.study().simulated
-          ? "bounds are for the trace's times, but jitter may shorten computation, and machines may drift "
-            "apart "
-            "by a part of an iteration"
+          ? "bounds are for the trace's times, but jitter may shorten computation"
           : "bounds are for the trace's times and the rates measured before the run (on a cluster, the "
             "topology's); links or computation were faster than these say, or options let the run use them "
             "better";
