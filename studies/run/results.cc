@@ -18,7 +18,8 @@ using nlohmann::ordered_json;
 
 // Columns of results.csv; those of swept fields come after kBeforeSweep, those of other jobs last.
 constexpr std::string_view kBeforeSweep[] = {"strategy", "gpu_machines", "cpu_machines"};
-constexpr std::string_view kOfRealRuns[] = {"link_rate_bytes_per_s", "predicted_ns", "checked_elements"};
+constexpr std::string_view kOfRealRuns[] = {"link_rate_bytes_per_s", "link_rate_difference", "predicted_ns",
+                                            "checked_elements"};
 constexpr std::string_view kAfterSweep[] = {"seed",
                                             "iteration_ns",
                                             "exposed_communication_ns",

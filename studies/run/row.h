@@ -52,6 +52,7 @@ struct Row {
   std::optional<double> speedup;
   std::optional<std::int64_t> alone_ns;
   std::optional<std::int64_t> link_rate_bytes_per_s;
+  std::optional<double> link_rate_difference;
   std::optional<std::int64_t> predicted_ns;
   std::optional<std::int64_t> checked_elements;
   std::int64_t host_memory_bytes = 0;
@@ -131,6 +132,9 @@ void fields(Visitor& visitor, Row& row) {
   visitor.optional("alone_ns", row.alone_ns, "iteration_ns if no other job runs; empty if none runs here");
   visitor.optional("link_rate_bytes_per_s", row.link_rate_bytes_per_s,
                    "rate of plain connections over a NIC just before the run, each way");
+  visitor.optional("link_rate_difference", row.link_rate_difference,
+                   "how far that rate and the rate just after the run lie apart, as a fraction of the lower; "
+                   "bounds use the faster rates of both measurements");
   visitor.optional("predicted_ns", row.predicted_ns,
                    "iteration_ns of the same plan in simulation, at the measured rates");
   visitor.optional("checked_elements", row.checked_elements,

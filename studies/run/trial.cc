@@ -51,6 +51,11 @@ Bounds bounds_of(const Plan& plan, const Cluster& cluster, const WorkTable& work
   return bounds;
 }
 
+Bounds bounds_of(const Plan& plan, const Cluster& cluster, const Workload& workload,
+                 const Experiment& experiment) {
+  return bounds_of(plan, cluster, WorkTable(plan, cluster), workload, experiment);
+}
+
 // With jitter, computation may be shorter than in the trace, so a run may be shorter than its bounds.
 Result<void> check_bounds(const Report& report, const Bounds& bounds, const SimulationSettings& settings) {
   if (settings.model.compute_jitter > 0 || settings.conditions.jitter()) return {};
@@ -150,7 +155,9 @@ Result<Row> judge(const Trial& trial, const Planned& planned, const World& world
   const auto& [cluster, works, workload, output] = judged;
   const Plan& plan = planned.plan;
   const Report measured = report(plan, cluster, works, workload, output.record, planned.experiment.warm_up);
-  const Bounds bounds = bounds_of(plan, cluster, works, workload, planned.experiment);
+  const Bounds bounds = output.fastest
+                            ? bounds_of(plan, Cluster(*output.fastest), workload, planned.experiment)
+                            : bounds_of(plan, cluster, works, workload, planned.experiment);
   if (world.simulated) {
     const auto held = check_bounds(measured, bounds, planned.settings);
     if (!held) return tl::unexpected(held.error());
@@ -164,12 +171,13 @@ Result<Row> judge(const Trial& trial, const Planned& planned, const World& world
   row.first_bound_ns = bounds.first.time.ns();
   row.first_plan_bound_ns = bounds.first_of_plan.time.ns();
   if (output.over_links) {
-    const BytesPerSecond most = goodput_bound(cluster);
+    const BytesPerSecond most = goodput_bound(output.fastest ? Cluster(*output.fastest) : cluster);
     if (most.limited()) row.goodput_bound_bytes_per_s = most.value();
     row.bound_percent =
         measured.iteration > Duration(0) ? 100.0 * (bounds.mean.time / measured.iteration) : 100.0;
   }
   if (output.link_rate) row.link_rate_bytes_per_s = output.link_rate->value();
+  row.link_rate_difference = output.rate_difference;
   row.checked_elements = output.checked;
   return row;
 }
