@@ -41,10 +41,11 @@ void add_bound(CLI::App& weir, ExitStatus& status) {
   add_strategy(*command, choices->strategy, "This strategy only (all of the experiment if left out)");
   command->footer(
       "Ignores the experiment's sweep; --set chooses other values. Nothing is simulated.\n"
-      "Shows for one link or device of each kind: 'its time', how long it is busy, and 'iteration', the\n"
-      "least time of an iteration if it is the bottleneck. The critical path is the longest chain of ops\n"
-      "that wait for each other, each as fast as it is alone. The last tables are for the strategy with the\n"
-      "least bound.\n\n"
+      "Shows for one link or device of each kind: 'its time', how long an iteration keeps it busy; 'first',\n"
+      "the least time of the iteration that all machines start together, if it is the bottleneck; and\n"
+      "'steady', the same for the mean of a long run, in which iterations may overlap. The critical path is\n"
+      "the longest chain of ops that wait for each other, each as fast as it is alone. The last tables are\n"
+      "for the strategy with the least bound.\n\n"
       "Examples:\n"
       "  weir bound experiments/quickstart\n"
       "  weir bound experiments/quickstart --strategy ring --set topology.groups.gpu.count=16");

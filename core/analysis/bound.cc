@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <utility>
 
+#include "core/analysis/compute_times.h"
 #include "core/analysis/critical_path.h"
+#include "core/analysis/exchanges.h"
+#include "core/analysis/passages.h"
 
 namespace weir {
 namespace {
@@ -16,33 +19,27 @@ BytesPerSecond rounded_up(double rate) {
   return rate < kMost ? BytesPerSecond(std::llround(std::ceil(rate))) : BytesPerSecond::unlimited();
 }
 
-// Compute time of layers, forward and backward, on the GPUs of a machine.
+// Compute times of the fastest machine, and of the slowest.
 class Compute {
  public:
-  Compute(const Cluster& cluster, const Workload& workload) {
-    for (int layer = 0; layer < workload.layers(); ++layer) {
-      layers_.push_back(workload.layer(layer).forward + workload.layer(layer).backward);
-    }
-    for (const MachineId id : cluster.gpu_machines()) {
-      const double speed = cluster.machine(id).speed();
-      slowest_ = std::min(slowest_, speed);
-      fastest_ = std::max(fastest_, speed);
-    }
-  }
+  Compute(const Cluster& cluster, const Workload& workload)
+      : fastest_(workload, speeds(cluster).second), slowest_(workload, speeds(cluster).first) {}
 
-  // The fastest machine's time for the layers from `layer` on.
-  double from(std::size_t layer) const {
-    Duration total;
-    for (std::size_t i = layer; i < layers_.size(); ++i) total += layers_[i];
-    return total.seconds() / fastest_;
-  }
-
-  double slowest_machine() const { return from(0) * fastest_ / slowest_; }
+  double backward(std::size_t from) const { return fastest_.backward[from]; }
+  double forward(std::size_t from) const { return fastest_.forward[from]; }
+  double slowest_machine() const { return slowest_.all(); }
 
  private:
-  std::vector<Duration> layers_;
-  double slowest_ = 1e300;
-  double fastest_ = 0.0;
+  static std::pair<double, double> speeds(const Cluster& cluster) {
+    std::pair<double, double> speeds(1e300, 0.0);
+    for (const MachineId id : cluster.gpu_machines()) {
+      const double speed = cluster.machine(id).speed();
+      speeds = {std::min(speeds.first, speed), std::max(speeds.second, speed)};
+    }
+    return speeds;
+  }
+  ComputeTimes fastest_;
+  ComputeTimes slowest_;
 };
 
 constexpr double kSame = 1e-9;  // relative; smaller differences are rounding errors
@@ -50,29 +47,60 @@ constexpr double kSame = 1e-9;  // relative; smaller differences are rounding er
 // The value of a need, found layer by layer.
 struct Candidate {
   Need need;
-  double seconds = -1.0;
+  double seconds = 0.0;  // for the stretch
+  double steady = 0.0;
+  double first = -1.0;
   double compute = 0.0;
   double exchange = 0.0;
+  double head = 0.0;  // until layers 0..l are exchanged, for the layer that makes it longest
+  double tail = 0.0;  // from the begin of the exchange of layers 0..l
+  Windows windows = {};
 
+  void offer(const Compute& computing, std::size_t layer, double exchanging) {
+    const double backward = computing.backward(layer);
+    const double forward = computing.forward(layer);
+    head = std::max(head, backward + exchanging);
+    tail = std::max(tail, exchanging + forward);
+    offer(static_cast<int>(layer), backward + forward, exchanging);
+  }
   void offer(int layer, double computing, double exchanging) {
-    if (computing + exchanging <= seconds * (1 + kSame)) return;
-    seconds = computing + exchanging;
+    if (computing + exchanging <= first * (1 + kSame)) return;
+    first = computing + exchanging;
     compute = computing;
     exchange = exchanging;
     need.layer = layer;
   }
+  Use use(double whole) const { return {first, head + tail, whole}; }
 };
 
 // Rounds down to whole nanoseconds: rounding must not push a bound above a reachable time.
 Duration rounded_down(double seconds) { return Duration(static_cast<std::int64_t>(seconds * 1e9)); }
 
-// The longest candidate: it binds. Among equals, the first that was offered.
+// The longest candidate: it binds. Among equals, the one that makes the first iteration longest, and of these
+// the first that was offered.
 const Candidate& binding(const std::vector<Candidate>& candidates) {
   const Candidate* longest = &candidates.front();
   for (const Candidate& candidate : candidates) {
-    if (candidate.seconds > longest->seconds * (1 + kSame)) longest = &candidate;
+    const bool equal = std::abs(candidate.seconds - longest->seconds) <= longest->seconds * kSame;
+    const bool longer =
+        equal ? candidate.first > longest->first * (1 + kSame) : candidate.seconds > longest->seconds;
+    if (longer) longest = &candidate;
   }
   return *longest;
+}
+
+// Sets the times of all candidates for this stretch.
+void measure(std::vector<Candidate>& candidates, const Stretch& stretch) {
+  for (Candidate& candidate : candidates)
+    candidate.seconds = candidate.windows.mean(stretch, candidate.first);
+}
+
+// The same. What machines need of each other is attributed to the longest of these candidates.
+void measure(std::vector<Candidate>& candidates, const Exchanges& exchanges, const Stretch& stretch) {
+  measure(candidates, stretch);
+  Candidate& longest = candidates[static_cast<std::size_t>(&binding(candidates) - candidates.data())];
+  longest.windows.offer(exchanges.windows());
+  longest.seconds = longest.windows.mean(stretch, longest.first);
 }
 
 Bound bound(const std::vector<Candidate>& candidates) {
@@ -80,7 +108,10 @@ Bound bound(const std::vector<Candidate>& candidates) {
   return {rounded_down(longest.seconds), longest.need.name};
 }
 
+// Of candidates that are measured for a steady state.
 std::vector<Need> needs(std::vector<Candidate> candidates) {
+  for (Candidate& candidate : candidates)
+    candidate.steady = std::exchange(candidate.seconds, candidate.first);
   const auto first = candidates.begin() + (&binding(candidates) - candidates.data());
   std::rotate(candidates.begin(), first, first + 1);
   std::stable_sort(candidates.begin() + 1, candidates.end(),
@@ -88,107 +119,21 @@ std::vector<Need> needs(std::vector<Candidate> candidates) {
   std::vector<Need> needs;
   for (Candidate& candidate : candidates) {
     Need& need = needs.emplace_back(std::move(candidate.need));
-    need.time = rounded_down(candidate.seconds);
+    need.time = rounded_down(candidate.first);
+    need.steady = rounded_down(candidate.steady);
     need.compute = rounded_down(candidate.compute);
     need.exchange = rounded_down(candidate.exchange);
   }
   return needs;
 }
 
-Candidate compute_alone(const Compute& compute) {
+Candidate compute_alone(const Compute& compute, const Exchanges& exchanges) {
   Candidate candidate;
   candidate.need.name = "compute";
   candidate.offer(0, compute.slowest_machine(), 0.0);
   candidate.need.whole = rounded_down(candidate.compute);
+  candidate.windows = exchanges.alone(candidate.first);
   return candidate;
-}
-
-// What each byte of the model needs: this many bytes through something of this rate.
-struct Passage {
-  std::string name;
-  MachineId machine;
-  double bytes;
-  double rate;
-};
-
-Passage once(const Link& link, double rate) { return {link.name, link.machine, 1.0, rate}; }
-
-// The rates of all NICs of a machine together, by direction.
-struct NicRates {
-  double in = 0.0;
-  double out = 0.0;
-  explicit NicRates(const Cluster& cluster, MachineId machine) {
-    for (const Nic& nic : cluster.machine(machine).nics) {
-      in += rate(cluster.link(nic.in).rate);
-      out += rate(cluster.link(nic.out).rate);
-    }
-  }
-};
-
-void add_network(const Cluster& cluster, std::vector<Passage>& passages) {
-  const auto workers = static_cast<double>(cluster.gpu_machines().size());
-  if (workers < 2) return;
-  double both = 0.0;
-  for (const MachineId id : cluster.gpu_machines()) {
-    const NicRates rates(cluster, id);
-    const Nic& nic = cluster.machine(id).nics.front();
-    passages.push_back(once(cluster.link(nic.out), rates.out));
-    passages.push_back(once(cluster.link(nic.in), rates.in));
-    both += rates.in + rates.out;
-  }
-  for (const MachineId id : cluster.cpu_machines()) {
-    const NicRates rates(cluster, id);
-    both += (workers - 2) / workers * (rates.in + rates.out);
-  }
-  passages.push_back({"all NICs together", MachineId::none(), 4 * (workers - 1), both});
-}
-
-void add_racks(const Cluster& cluster, std::vector<Passage>& passages) {
-  std::map<int, std::size_t> workers;
-  for (const MachineId id : cluster.gpu_machines()) ++workers[cluster.machine(id).rack];
-  if (workers.size() < 2) return;
-  // A route between two racks crosses the uplinks of exactly those racks.
-  const MachineId first = cluster.gpu_machines().front();
-  for (const MachineId id : cluster.gpu_machines()) {
-    if (cluster.machine(id).rack == cluster.machine(first).rack) continue;
-    for (const auto& [from, into] : {std::pair(first, id), std::pair(id, first)}) {
-      for (const LinkId link : cluster.route(from, Memory::host(0), 0, into, Memory::host(0), 0).links) {
-        if (cluster.link(link).kind != Link::Kind::kRack) continue;
-        passages.push_back(once(cluster.link(link), rate(cluster.link(link).rate)));
-      }
-    }
-  }
-}
-
-void add_gpus(const Cluster& cluster, std::vector<Passage>& passages) {
-  std::size_t gpus = 0;
-  for (const MachineId id : cluster.gpu_machines()) gpus += cluster.machine(id).gpus.size();
-  if (gpus < 2) return;
-  for (const MachineId id : cluster.gpu_machines()) {
-    const Machine& machine = cluster.machine(id);
-    for (int gpu = 0; gpu < static_cast<int>(machine.gpus.size()); ++gpu) {
-      std::vector<Memory> others;
-      for (int numa = 0; numa < static_cast<int>(machine.numas.size()); ++numa)
-        others.push_back(Memory::host(numa));
-      for (int other = 0; other < static_cast<int>(machine.gpus.size()); ++other) {
-        if (other != gpu) others.push_back(Memory::gpu(other));
-      }
-      for (const bool out : {true, false}) {
-        std::set<LinkId> cut;  // every route out of the GPU, or into it, crosses one of these
-        bool free = false;
-        for (const Memory& other : others) {
-          const Route route =
-              out ? cluster.route(id, Memory::gpu(gpu), other) : cluster.route(id, other, Memory::gpu(gpu));
-          free = free || route.links.empty();
-          if (!route.links.empty()) cut.insert(out ? route.links.front() : route.links.back());
-        }
-        if (free) continue;
-        double total = 0.0;
-        for (const LinkId link : cut) total += rate(cluster.link(link).rate);
-        passages.push_back(once(cluster.link(*cut.begin()), total));
-      }
-    }
-  }
 }
 
 // How long each layer needs one link or device.
@@ -228,17 +173,18 @@ class Loads {
     }
   }
 
-  void offer(const Compute& compute, std::vector<Candidate>& candidates) const {
+  void offer(const Compute& compute, const Exchanges& exchanges, std::vector<Candidate>& candidates) const {
     for (const auto* loads : {&links_, &devices_}) {
       for (const Load& load : *loads) {
         Candidate candidate{load.need};
         double sum = 0.0;
         for (std::size_t layer = 0; layer < load.seconds.size(); ++layer) {
           sum += load.seconds[layer];
-          if (load.seconds[layer] > 0) candidate.offer(static_cast<int>(layer), compute.from(layer), sum);
+          if (load.seconds[layer] > 0) candidate.offer(compute, layer, sum);
         }
         candidate.need.whole = rounded_down(sum);
-        if (candidate.seconds >= 0) candidates.push_back(std::move(candidate));
+        candidate.windows = exchanges.shared(candidate.use(sum));
+        if (candidate.first >= 0) candidates.push_back(std::move(candidate));
       }
     }
   }
@@ -248,72 +194,102 @@ class Loads {
   std::vector<Load> devices_;
 };
 
-std::vector<Candidate> cluster_candidates(const Cluster& cluster, const Workload& workload,
-                                          std::vector<Passage> passages = {}) {
-  const Compute compute(cluster, workload);
+std::vector<Passage> passages_of(const Cluster& cluster) {
+  std::vector<Passage> passages;
   add_network(cluster, passages);
   add_racks(cluster, passages);
   add_gpus(cluster, passages);
-  std::vector<Candidate> candidates = {compute_alone(compute)};
+  return passages;
+}
+
+std::vector<Candidate> cluster_candidates(const Cluster& cluster, const Workload& workload,
+                                          const Stretch& stretch, std::vector<Passage> split = {}) {
+  const Compute compute(cluster, workload);
+  std::vector<Passage> passages = passages_of(cluster);
+  const Exchanges exchanges(cluster, workload, passages);
+  passages.insert(passages.begin(), split.begin(), split.end());
+  std::vector<Candidate> candidates = {compute_alone(compute, exchanges)};
   for (const Passage& passage : passages) {
-    const double seconds_per_byte = passage.bytes / passage.rate;
+    const double seconds_per_byte = passage.seconds_per_byte();
     Candidate candidate{{passage.name, passage.machine}};
     double bytes = 0.0;
     for (int layer = 0; layer < workload.layers(); ++layer) {
       const auto size = static_cast<double>(workload.range(layer).size.count());
       bytes += size;
-      if (size > 0)
-        candidate.offer(layer, compute.from(static_cast<std::size_t>(layer)), seconds_per_byte * bytes);
+      if (size > 0) candidate.offer(compute, static_cast<std::size_t>(layer), seconds_per_byte * bytes);
     }
     candidate.need.bytes = Bytes(std::llround(passage.bytes * bytes));
     candidate.need.rate = rounded_up(passage.rate);
     candidate.need.whole = rounded_down(seconds_per_byte * bytes);
-    if (candidate.seconds >= 0) candidates.push_back(std::move(candidate));
+    candidate.windows = exchanges.through(passage, candidate.use(seconds_per_byte * bytes));
+    if (candidate.first >= 0) candidates.push_back(std::move(candidate));
   }
+  measure(candidates, exchanges, stretch);
   return candidates;
 }
 
-std::vector<Candidate> plan_candidates(const Plan& plan, const Cluster& cluster, const WorkTable& works,
-                                       const Workload& workload) {
-  const Compute compute(cluster, workload);
-  std::vector<Candidate> candidates = {compute_alone(compute)};
-  Loads(plan, cluster, works, static_cast<std::size_t>(workload.layers())).offer(compute, candidates);
+Candidate critical(const Plan& plan, const WorkTable& works) {
   const Duration length = critical_path(plan, works).length;
-  Candidate& path = candidates.emplace_back();
+  Candidate path;
   path.need.name = "critical path";
   path.need.whole = length;
   path.offer(0, 0.0, length.seconds());
+  return path;
+}
+
+std::vector<Candidate> loaded(const Plan& plan, const Cluster& cluster, const WorkTable& works,
+                              const Workload& workload, const Stretch& stretch) {
+  const Compute compute(cluster, workload);
+  const Exchanges exchanges(cluster, workload, passages_of(cluster));
+  std::vector<Candidate> candidates = {compute_alone(compute, exchanges)};
+  Loads(plan, cluster, works, static_cast<std::size_t>(workload.layers()))
+      .offer(compute, exchanges, candidates);
+  measure(candidates, exchanges, stretch);
   return candidates;
 }
 
 }  // namespace
 
 std::vector<Need> cluster_needs(const Cluster& cluster, const Workload& workload) {
-  return needs(cluster_candidates(cluster, workload));
+  return needs(cluster_candidates(cluster, workload, Stretch::steady()));
 }
 
-Bound cluster_bound(const Cluster& cluster, const Workload& workload) {
-  return bound(cluster_candidates(cluster, workload));
+Bound cluster_bound(const Cluster& cluster, const Workload& workload, const Stretch& stretch) {
+  return bound(cluster_candidates(cluster, workload, stretch));
 }
 
-Bound split_bound(const Cluster& cluster, const Workload& workload, const Shares& shares) {
+Bound split_bound(const Cluster& cluster, const Workload& workload, const Shares& shares,
+                  const Stretch& stretch) {
   std::vector<Passage> split;
   if (shares.seconds_per_byte > 0) {
     split.push_back({shares.binding, MachineId::none(), 1.0, 1.0 / shares.seconds_per_byte});
   }
-  return bound(cluster_candidates(cluster, workload, std::move(split)));
+  return bound(cluster_candidates(cluster, workload, stretch, std::move(split)));
 }
 
 std::vector<Need> plan_needs(const Plan& plan, const Cluster& cluster, const Workload& workload) {
-  return needs(plan_candidates(plan, cluster, WorkTable(plan, cluster), workload));
+  const WorkTable works(plan, cluster);
+  std::vector<Candidate> candidates = loaded(plan, cluster, works, workload, Stretch::steady());
+  Candidate& path = candidates.emplace_back(critical(plan, works));
+  path.seconds = critical_windows(plan, works).mean(Stretch::steady(), path.first);
+  return needs(std::move(candidates));
 }
 
-Bound plan_bound(const Plan& plan, const Cluster& cluster, const Workload& workload) {
-  return plan_bound(plan, cluster, WorkTable(plan, cluster), workload);
+Bound plan_bound(const Plan& plan, const Cluster& cluster, const Workload& workload, const Stretch& stretch) {
+  return plan_bound(plan, cluster, WorkTable(plan, cluster), workload, stretch);
 }
 
-Bound plan_bound(const Plan& plan, const Cluster& cluster, const WorkTable& works, const Workload& workload) {
-  return bound(plan_candidates(plan, cluster, works, workload));
+Bound plan_bound(const Plan& plan, const Cluster& cluster, const WorkTable& works, const Workload& workload,
+                 const Stretch& stretch) {
+  std::vector<Candidate> candidates = loaded(plan, cluster, works, workload, stretch);
+  Candidate path;
+  path.need.name = "critical path";
+  // Each takes a while for large plans.
+  if (stretch.warm_up == 0) path = critical(plan, works);
+  if (stretch != Stretch::first()) path.windows = critical_windows(plan, works);
+  path.seconds = path.windows.mean(stretch, path.first);
+  candidates.push_back(std::move(path));
+  return bound(candidates);
 }
 
 BytesPerSecond goodput_bound(const Cluster& cluster) {

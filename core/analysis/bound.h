@@ -5,14 +5,17 @@
 // forward after. So for every l
 //     iteration >= sum over layers j >= l of (backward_j + forward_j) + time of the exchange of layers 0..l.
 //
-// This holds exactly for an iteration that all machines start together. In a long run, different machines may
-// drift apart by a fraction of an iteration, so single iterations may be shorter.
+// This holds for an iteration that all machines start together. Later, one machine may begin an iteration
+// while another still ends the one before, so less holds for a stretch of iterations or for a period
+// (stretch.h): what each iteration loads on a resource, and cycles of machines or ops that wait for each
+// other across iterations (exchanges.h, critical_path.h).
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "core/analysis/shares.h"
+#include "core/analysis/stretch.h"
 #include "core/cluster/cluster.h"
 #include "core/hardware/work.h"
 #include "core/plan/plan.h"
@@ -21,12 +24,11 @@
 namespace weir {
 
 struct Bound {
-  Duration time;
+  Duration time;        // the mean of the iterations of the stretch
   std::string binding;  // a link, a device, "compute" or "critical path"
 };
 
-/// One thing that an iteration needs, and the bound that follows: time = compute + exchange, for the layer l
-/// that makes it longest.
+/// One thing that an iteration needs, and the bounds that follow, for the layer l that makes them longest.
 struct Need {
   std::string name;   // as in Bound::binding
   MachineId machine;  // for a link or a device of one machine
@@ -36,7 +38,8 @@ struct Need {
   int layer = 0;      // l
   Duration compute;   // backward and forward of the layers from l on, or of all layers
   Duration exchange;  // how long layers 0..l occupy it
-  Duration time;
+  Duration time;      // compute + exchange: the bound of the first iteration
+  Duration steady;    // the bound of the period of a run that never ends
 };
 
 /// What no schedule of any strategy can beat on this cluster. cluster_needs() returns all needs, the longest
@@ -50,18 +53,20 @@ struct Need {
 ///  * M over the uplink of any rack that holds some but not all GPU machines;
 ///  * M over the links that leave each GPU, and over those that enter it.
 std::vector<Need> cluster_needs(const Cluster& cluster, const Workload& workload);
-Bound cluster_bound(const Cluster& cluster, const Workload& workload);
+Bound cluster_bound(const Cluster& cluster, const Workload& workload, const Stretch& stretch);
 
 /// What no plan can beat that pushes, sums and pulls parts with this split: the needs above, and the exchange
 /// at the split's own time per byte. It needs no plan, so it works for the largest clusters.
-Bound split_bound(const Cluster& cluster, const Workload& workload, const Shares& shares);
+Bound split_bound(const Cluster& cluster, const Workload& workload, const Shares& shares,
+                  const Stretch& stretch);
 
 /// What this plan cannot beat: the load of each link over its rate, and the time that its ops occupy each
 /// device, both layer by layer as above; and the longest path through its ops. The longest first.
 std::vector<Need> plan_needs(const Plan& plan, const Cluster& cluster, const Workload& workload);
-Bound plan_bound(const Plan& plan, const Cluster& cluster, const Workload& workload);
+Bound plan_bound(const Plan& plan, const Cluster& cluster, const Workload& workload, const Stretch& stretch);
 /// For a caller who already has the plan's table on the cluster.
-Bound plan_bound(const Plan& plan, const Cluster& cluster, const WorkTable& works, const Workload& workload);
+Bound plan_bound(const Plan& plan, const Cluster& cluster, const WorkTable& works, const Workload& workload,
+                 const Stretch& stretch);
 
 /// How many bytes of the model any schedule can exchange in a second during which messages are under way, by
 /// the first three of the cluster's needs. Unlimited with fewer than two GPU machines.

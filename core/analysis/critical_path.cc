@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
+#include <utility>
 
 namespace weir {
 namespace {
@@ -41,6 +43,8 @@ class Search {
   }
 
   Duration length() const { return length_; }
+  // All ops, each after those that it waits for. Ops that meet others are listed together.
+  const std::vector<OpId>& order() const { return order_; }
 
   // Walks back from the op that ends last; leaves joins out.
   std::vector<OpId> ops() const {
@@ -103,6 +107,7 @@ class Search {
       length_ = at;
       last_ = id;
     }
+    order_.push_back(id);
     for (const Successor successor : plan_.successors(id)) {
       if (successor.carried != 0) continue;
       Node& next = nodes_[successor.op];
@@ -119,6 +124,7 @@ class Search {
   const OpTimes& takes_;
   std::vector<Node> nodes_;  // by op
   std::vector<OpId> next_;
+  std::vector<OpId> order_;
   Duration length_;
   OpId last_;
 };
@@ -152,12 +158,99 @@ Duration& time_of_kind(CriticalPath& path, OpKind kind) {
   return path.waits;
 }
 
+// The longest chain from the moment at which an op is ready to the end of an iteration some steps later.
+class Chains {
+ public:
+  Chains(const Plan& plan, const WorkTable& works, std::vector<OpId> order)
+      : plan_(plan), works_(works), order_(std::move(order)), now_(order_.size(), kNone), later_(now_) {}
+
+  // Goes back by one iteration, and returns the longest chain from the end of the machine's iteration before
+  // for the machine from which it is shortest.
+  Duration step() {
+    now_.swap(later_);
+    const bool last = !std::exchange(begun_, true);
+    for (auto id = order_.rbegin(); id != order_.rend(); ++id) {
+      const Op& op = plan_.op(*id);
+      switch (meets(op.kind)) {
+        case Meets::kNobody:
+          set(std::array{*id}, last);
+          break;
+        case Meets::kOtherEnd: {
+          const MessageEnds ends = plan_.messages()[op.message.index()];
+          if (*id == ends.send) set(std::array{ends.send, ends.receive}, last);
+          break;
+        }
+        case Meets::kMachines: {
+          const std::span<const OpId> all = plan_.all_reduce(op.all_reduce);
+          if (*id == all.front()) set(all, last);
+          break;
+        }
+      }
+    }
+    return shortest();
+  }
+
+ private:
+  static constexpr Duration kNone = Duration(-1);
+
+  void set(std::span<const OpId> together, bool last) {
+    Duration longest;
+    Duration after = kNone;
+    for (const OpId id : together) {
+      longest = std::max(longest, works_.shortest(id));
+      if (last && takes_sums(plan_.op(id).kind)) after = std::max(after, Duration());
+      for (const Successor successor : plan_.successors(id))
+        after = std::max(after, (successor.carried != 0 ? later_ : now_)[successor.op]);
+    }
+    for (const OpId id : together) now_[id.index()] = after == kNone ? kNone : after + longest;
+  }
+
+  // A machine's iteration ends with its forward of the last layer. Ops of the next one wait for that.
+  Duration shortest() const {
+    std::vector<OpId> ends(plan_.machines());
+    for (const Op& op : plan_.ops()) {
+      OpId& end = ends[op.machine.index()];
+      if (takes_sums(op.kind) && (!end.valid() || op.layer > plan_.op(end).layer)) end = op.id;
+    }
+    std::optional<Duration> shortest;
+    for (const OpId end : ends) {
+      if (!end.valid()) continue;
+      Duration longest;
+      for (const Successor successor : plan_.successors(end)) {
+        if (successor.carried != 0) longest = std::max(longest, now_[successor.op]);
+      }
+      shortest = std::min(shortest.value_or(longest), longest);
+    }
+    return shortest.value_or(Duration());
+  }
+
+  const Plan& plan_;
+  const WorkTable& works_;
+  std::vector<OpId> order_;
+  std::vector<Duration> now_;    // by op, in the iteration that is being visited
+  std::vector<Duration> later_;  // in the next iteration
+  bool begun_ = false;
+};
+
 }  // namespace
 
 Duration critical_length(const Plan& plan, const OpTimes& takes) {
   Search search(plan, takes);
   search.run();
   return search.length();
+}
+
+Windows critical_windows(const Plan& plan, const WorkTable& works) {
+  constexpr std::size_t kManyOps = 2'000'000;  // more steps than two would take long
+  constexpr int kSteps = 8;
+  const OpTimes takes = [&](OpId op) { return works.shortest(op); };
+  Search search(plan, takes);
+  search.run();
+  Chains chains(plan, works, search.order());
+  Windows windows;
+  for (int steps = 1; steps <= (plan.ops().size() > kManyOps ? 2 : kSteps); ++steps)
+    windows.offer(steps, chains.step().seconds());
+  return windows;
 }
 
 CriticalPath critical_path(const Plan& plan, const WorkTable& works) {

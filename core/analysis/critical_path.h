@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "core/analysis/stretch.h"
 #include "core/base/units.h"
 #include "core/hardware/work.h"
 #include "core/plan/plan.h"
@@ -28,6 +29,11 @@ struct CriticalPath {
 /// The longest path if every op is as short as possible and every message begins when both of its ends are
 /// ready. Among equally long paths, any one.
 CriticalPath critical_path(const Plan& plan, const WorkTable& works);
+
+/// For the longest chains of ops that wait for each other across iterations, if every op is as short as
+/// possible. In the long run this tends to the largest ratio, over all cycles of such ops, of their time to
+/// the number of iterations that the cycle spans.
+Windows critical_windows(const Plan& plan, const WorkTable& works);
 
 /// How long an op takes once it is ready. A message's time counts at its send.
 using OpTimes = std::function<Duration(OpId)>;

@@ -34,6 +34,7 @@ Result<std::unique_ptr<ExperimentBounds>> bounds_of(const Experiment& experiment
   auto bounds = std::make_unique<ExperimentBounds>(experiment);
   const Cluster& cluster = bounds->cluster;
   const Workload& workload = bounds->workload;
+  bounds->steady = cluster_bound(cluster, workload, Stretch::steady());
   bounds->needs = cluster_needs(cluster, workload);
   for (const std::string& name : strategies.empty() ? experiment.strategies : strategies) {
     const auto found = contender(bounds->experiment, name);
@@ -44,9 +45,10 @@ Result<std::unique_ptr<ExperimentBounds>> bounds_of(const Experiment& experiment
       continue;
     }
     const WorkTable works(*plan, cluster);
-    const Bound bound = plan_bound(*plan, cluster, works, workload);
+    const Bound bound = plan_bound(*plan, cluster, works, workload, Stretch::first());
+    const Bound steady = plan_bound(*plan, cluster, works, workload, Stretch::steady());
     const Label label = label_of(*plan, cluster, works, bounds->experiment, *found);
-    bounds->possible.push_back({name, std::move(*plan), bound, label});
+    bounds->possible.push_back({name, std::move(*plan), bound, steady, label});
   }
   return bounds;
 }

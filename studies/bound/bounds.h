@@ -18,7 +18,8 @@ namespace weir {
 struct StrategyBound {
   std::string name;  // in the experiment
   Plan plan;
-  Bound bound;
+  Bound bound;   // of the first iteration
+  Bound steady;  // of the period
   Label label;
 };
 
@@ -39,10 +40,11 @@ struct ExperimentBounds {
   Cluster cluster;
   Workload workload;
   std::vector<Need> needs;  // of any plan, longest first
+  Bound steady;             // of the period of any plan
   std::vector<StrategyBound> possible;
   std::vector<NoBound> impossible;
 
-  /// The strategy with the lowest bound; there must be one.
+  /// The strategy with the lowest bound of the first iteration; there must be one.
   const StrategyBound& least() const;
 };
 

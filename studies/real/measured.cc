@@ -68,6 +68,8 @@ BytesPerSecond scaled(BytesPerSecond rate, double factor) {
 
 void scale(Rates& rates, double factor) { rates = {scaled(rates.in, factor), scaled(rates.out, factor)}; }
 
+Rates faster(const Rates& a, const Rates& b) { return {std::max(a.in, b.in), std::max(a.out, b.out)}; }
+
 // The links on its way that a lab shapes.
 Path shaped_path(const Cluster& cluster, const real::RawFlow& flow) {
   Path path;
@@ -81,6 +83,29 @@ Path shaped_path(const Cluster& cluster, const real::RawFlow& flow) {
 }
 
 }  // namespace
+
+Topology faster(const Topology& a, const Topology& b) {
+  Topology all = a;
+  for (std::size_t g = 0; g < all.groups.size(); ++g) {
+    GroupSpec& group = all.groups[g];
+    const GroupSpec& other = b.groups[g];
+    for (std::size_t i = 0; i < group.nics.size(); ++i)
+      group.nics[i].rate = faster(group.nics[i].rate, other.nics[i].rate);
+    for (std::size_t i = 0; i < group.numa.size(); ++i) {
+      for (auto& [dtype, rate] : group.numa[i].sum_rate.by_dtype)
+        rate = std::max(rate, other.numa[i].sum_rate.by_dtype.at(dtype));
+    }
+  }
+  if (all.network.racks && all.network.racks->uplink)
+    all.network.racks->uplink = faster(*all.network.racks->uplink, *b.network.racks->uplink);
+  return all;
+}
+
+double difference(const Measured& a, const Measured& b) {
+  const auto [least, most] = std::minmax(a.link, b.link);
+  return static_cast<double>(most.value()) / static_cast<double>(std::max<std::int64_t>(least.value(), 1)) -
+         1;
+}
 
 std::vector<double> nominal_rates(const Cluster& cluster, const std::vector<real::RawFlow>& flows) {
   std::vector<double> links;

@@ -17,6 +17,11 @@ struct Measured {
   Topology topology;    // the planned topology with the measured rates
 };
 
+/// The topology with the faster of both rates, wherever rates are measured.
+Topology faster(const Topology& a, const Topology& b);
+/// How far the links' rates of two measurements lie apart, as a fraction of the lower.
+double difference(const Measured& a, const Measured& b);
+
 /// The rate of each flow while all move, if NICs and uplinks had the cluster's rates and shared them max-min
 /// fairly; 0 if nothing on its way limits it.
 std::vector<double> nominal_rates(const Cluster& cluster, const std::vector<real::RawFlow>& flows);

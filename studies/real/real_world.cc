@@ -158,7 +158,7 @@ void report_why_on_tcp(const std::map<std::string, int>& ends, const Notice& not
 }
 
 Result<RunOutput> output_of(Result<real::JobResult> job, const Planned& planned, const RealSettings& settings,
-                            std::optional<Measured> measured) {
+                            std::optional<Measured> measured, const std::optional<Measured>& after) {
   if (!job) return tl::unexpected(job.error());
   report_why_on_tcp(job->on_tcp, settings.notice);
   RunOutput all{.record = std::move(job->record), .settings = words(settings, job->transports)};
@@ -167,6 +167,10 @@ Result<RunOutput> output_of(Result<real::JobResult> job, const Planned& planned,
   all.link_rate = measured->link;
   const double pace = settings.pace.value_or(0);
   all.paced = pace > 0 ? paced(measured->topology, planned, pace) : measured->topology;
+  if (after) {
+    all.fastest = faster(measured->topology, after->topology);
+    all.rate_difference = difference(*measured, *after);
+  }
   all.measured = std::move(measured->topology);
   return all;
 }
@@ -201,7 +205,12 @@ Result<RunOutput> run_on_local(const Planned& planned, const RealSettings& asked
                        {"WEIR_JOB=" + key},
                        ""};
   };
-  auto all = output_of(run_job(planned, settings, *job, site), planned, settings, std::move(*measured));
+  auto ran = run_job(planned, settings, *job, site);
+  // Other work on this host may have slowed the first measurement more than the run.
+  Result<std::optional<Measured>> after = std::optional<Measured>();
+  if (ran && *measured) after = measure_host(planned, settings.workers);
+  if (!after) return tl::unexpected(after.error());
+  auto all = output_of(std::move(ran), planned, settings, std::move(*measured), *after);
   if (all) all->over_links = !shares_memory(settings.transport);
   return all;
 }
@@ -236,7 +245,11 @@ Result<RunOutput> run_in_lab(const Planned& planned, const RealSettings& asked) 
         {"WEIR_JOB=" + key, "NCCL_IB_DISABLE=1"},  // RDMA devices are in no network of the lab
         ""};
   };
-  return output_of(run_job(planned, settings, *job, site), planned, settings, std::move(*measured));
+  auto ran = run_job(planned, settings, *job, site);
+  Result<std::optional<Measured>> after = std::optional<Measured>();
+  if (ran && *measured) after = measure_lab(**lab, planned, settings.workers);
+  if (!after) return tl::unexpected(after.error());
+  return output_of(std::move(ran), planned, settings, std::move(*measured), *after);
 }
 
 World real_world(const std::string& name, const RealSettings& settings,
@@ -304,7 +317,7 @@ Result<RunOutput> run_on_cluster(const Planned& planned, const RealSettings& ask
       return NodeCommand{arguments, {}, key};
     };
   }
-  return output_of(run_job(planned, settings, *job, site), planned, settings, std::nullopt);
+  return output_of(run_job(planned, settings, *job, site), planned, settings, std::nullopt, {});
 }
 
 }  // namespace

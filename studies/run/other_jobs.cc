@@ -49,7 +49,8 @@ Result<PlannedOtherJobs> plan_other_jobs(const Experiment& experiment, const Clu
     other_job.plan = std::move(*plan);
     other_job.dispatch = dispatch_of(*strategy, contender.options);
     // Such a job would repeat forever at one instant.
-    if (plan_bound(other_job.plan, other_job.subcluster.cluster, other_job.workload).time == Duration(0))
+    if (plan_bound(other_job.plan, other_job.subcluster.cluster, other_job.workload, Stretch::first()).time ==
+        Duration(0))
       return tl::unexpected(about(job, "its iterations take no time"));
     if (!experiment.prove) continue;
     const auto proof = prove(other_job.plan, other_job.subcluster.cluster, other_job.workload);

@@ -18,7 +18,8 @@ using nlohmann::ordered_json;
 
 // Columns of results.csv; those of swept fields come after kBeforeSweep, those of other jobs last.
 constexpr std::string_view kBeforeSweep[] = {"strategy", "gpu_machines", "cpu_machines"};
-constexpr std::string_view kOfRealRuns[] = {"link_rate_bytes_per_s", "predicted_ns", "checked_elements"};
+constexpr std::string_view kOfRealRuns[] = {"link_rate_bytes_per_s", "link_rate_difference", "predicted_ns",
+                                            "checked_elements"};
 constexpr std::string_view kAfterSweep[] = {"seed",
                                             "iteration_ns",
                                             "exposed_communication_ns",
@@ -30,6 +31,9 @@ constexpr std::string_view kAfterSweep[] = {"seed",
                                             "bound_percent",
                                             "plan_bound_ns",
                                             "binding",
+                                            "first_ns",
+                                            "first_bound_ns",
+                                            "first_plan_bound_ns",
                                             "label",
                                             "label_reason",
                                             "samples_per_s",

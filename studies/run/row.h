@@ -43,12 +43,16 @@ struct Row {
   std::string bound_binding;
   std::int64_t plan_bound_ns = 0;
   std::string binding;
+  std::optional<std::int64_t> first_ns;
+  std::optional<std::int64_t> first_bound_ns;
+  std::optional<std::int64_t> first_plan_bound_ns;
   std::optional<std::string> label;
   std::optional<std::string> label_reason;
   double samples_per_s = 0.0;
   std::optional<double> speedup;
   std::optional<std::int64_t> alone_ns;
   std::optional<std::int64_t> link_rate_bytes_per_s;
+  std::optional<double> link_rate_difference;
   std::optional<std::int64_t> predicted_ns;
   std::optional<std::int64_t> checked_elements;
   std::int64_t host_memory_bytes = 0;
@@ -80,6 +84,27 @@ void fields(Visitor& visitor, OtherJobRow& job) {
 }
 
 template <class Visitor>
+void bound_fields(Visitor& visitor, Row& row) {
+  visitor.required(
+      "bound_ns", row.bound_ns,
+      "an iteration_ns that no schedule of any strategy can beat on this cluster with the compute "
+      "times of the trace");
+  visitor.optional("bound_percent", row.bound_percent,
+                   "100 x bound_ns over iteration_ns; may exceed 100 with jitter, which the bound ignores; "
+                   "empty if messages used no link of the cluster");
+  visitor.required("bound_binding", row.bound_binding, "the resource that sets bound_ns");
+  visitor.required("plan_bound_ns", row.plan_bound_ns,
+                   "an iteration_ns that this strategy's plan cannot beat");
+  visitor.required("binding", row.binding, "the resource that sets plan_bound_ns");
+  visitor.optional("first_ns", row.first_ns,
+                   "time of the first iteration, which all machines start together");
+  visitor.optional("first_bound_ns", row.first_bound_ns,
+                   "a first_ns that no schedule of any strategy can beat; later iterations may be shorter");
+  visitor.optional("first_plan_bound_ns", row.first_plan_bound_ns,
+                   "a first_ns that this strategy's plan cannot beat");
+}
+
+template <class Visitor>
 void fields(Visitor& visitor, Row& row) {
   visitor.required("strategy", row.strategy, "the strategy");
   visitor.required("gpu_machines", row.gpu_machines, "machines with GPUs");
@@ -96,15 +121,7 @@ void fields(Visitor& visitor, Row& row) {
   visitor.optional("goodput_bound_bytes_per_s", row.goodput_bound_bytes_per_s,
                    "the largest goodput_bytes_per_s that NICs and uplinks of this cluster allow; empty "
                    "without messages, or if they moved through memory");
-  visitor.required(
-      "bound_ns", row.bound_ns,
-      "a time that no schedule of any strategy can beat on this cluster with the compute times of the trace");
-  visitor.optional("bound_percent", row.bound_percent,
-                   "100 x bound_ns over iteration_ns; may exceed 100 with jitter, which the bound ignores; "
-                   "empty if messages used no link of the cluster");
-  visitor.required("bound_binding", row.bound_binding, "the resource that sets bound_ns");
-  visitor.required("plan_bound_ns", row.plan_bound_ns, "a time that this strategy's plan cannot beat");
-  visitor.required("binding", row.binding, "the resource that sets plan_bound_ns");
+  bound_fields(visitor, row);
   visitor.optional("label", row.label,
                    "whether the values that the simulation uses were measured: calibrated, extrapolated "
                    "beyond measurements, or vendor constant; for a real run, the label of its prediction");
@@ -115,6 +132,9 @@ void fields(Visitor& visitor, Row& row) {
   visitor.optional("alone_ns", row.alone_ns, "iteration_ns if no other job runs; empty if none runs here");
   visitor.optional("link_rate_bytes_per_s", row.link_rate_bytes_per_s,
                    "rate of plain connections over a NIC just before the run, each way");
+  visitor.optional("link_rate_difference", row.link_rate_difference,
+                   "how far that rate and the rate just after the run lie apart, as a fraction of the lower; "
+                   "bounds use the faster rates of both measurements");
   visitor.optional("predicted_ns", row.predicted_ns,
                    "iteration_ns of the same plan in simulation, at the measured rates");
   visitor.optional("checked_elements", row.checked_elements,

@@ -62,6 +62,10 @@ struct RunOutput {
   /// rates, by which the run is judged.
   std::optional<BytesPerSecond> link_rate;
   std::optional<Topology> measured;
+  /// The topology with the fastest rates that were measured, before or after the run. Bounds use it: a run
+  /// may be faster than rates that were measured while the host was busier.
+  std::optional<Topology> fastest;
+  std::optional<double> rate_difference;  // between the links' rates of both, as a fraction of the lower
   /// The topology for the prediction: the measured one, but as slow as the run was deliberately paced.
   std::optional<Topology> paced;
   bool over_links = true;               // whether messages moved through links of the topology

@@ -22,7 +22,7 @@ Result<SplitBound> split_bound_of(const Cluster& cluster, const Workload& worklo
   if (!local) return tl::unexpected(local.error());
   auto shares = shares_of(cluster, dtype, experiment.options, local->stages, Summing::kOptimal);
   if (!shares) return tl::unexpected(shares.error());
-  Bound bound = split_bound(cluster, workload, *shares);
+  Bound bound = split_bound(cluster, workload, *shares, Stretch::first());
   return SplitBound{std::move(local->stages), std::move(*shares), std::move(bound)};
 }
 
@@ -53,7 +53,7 @@ Outcome bound_alone(const std::string& name, const Experiment& experiment) {
     const auto plan = strategy.plan(cluster, workload, options);
     if (!plan) return {Outcome::Kind::kImpossible, {}, plan.error().text};
     const WorkTable works(*plan, cluster);
-    bound = plan_bound(*plan, cluster, works, workload);
+    bound = plan_bound(*plan, cluster, works, workload, Stretch::first());
     label = label_of(*plan, cluster, works, experiment, {&strategy, options});
   }
   Outcome outcome{Outcome::Kind::kRow, {}, {}};

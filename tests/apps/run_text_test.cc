@@ -18,7 +18,8 @@ constexpr const char* kTwoMachines = R"({
 })";
 
 // Two runs whose bounds are these percentages of their times.
-Results ended_at(bool simulated, std::optional<double> first, std::optional<double> second) {
+Results ended_at(bool simulated, std::optional<double> first, std::optional<double> second,
+                 std::optional<double> difference = {}) {
   const Folder folder;
   const ExperimentFile file = ExperimentFile::read(folder.write("e.json", kTwoMachines)).value();
   World world{"some", "", {}, {}};
@@ -30,6 +31,7 @@ Results ended_at(bool simulated, std::optional<double> first, std::optional<doub
     outcome.row.strategy = "ring";
     outcome.row.iteration_ns = 1'000'000;
     outcome.row.bound_percent = percent;
+    if (index == 0) outcome.row.link_rate_difference = difference;
     results.add(index++, std::move(outcome));
   }
   return results;
@@ -43,6 +45,11 @@ TEST_CASE("a note says why runs may end below their bounds") {
   CHECK_THAT(real, has_text("links or computation were faster than these say"));
   CHECK(std::count(real.begin(), real.end(), '\n') == 1);
   CHECK_THAT(below_bound(ended_at(true, 105.0, 90.0)), has_text("jitter may shorten computation"));
+}
+
+TEST_CASE("a note says how exactly the rates of bounds are known") {
+  CHECK(measured_rates(ended_at(true, 99.0, 99.0)).empty());
+  CHECK_THAT(measured_rates(ended_at(false, 99.0, 99.0, 0.034)), has_text("links differed by up to 3.4 %"));
 }
 
 }  // namespace

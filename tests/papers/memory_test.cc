@@ -63,7 +63,8 @@ MemoryOutcome outcome(Bytes part, NumaPlacement numa, Optimizer optimizer, int u
   REQUIRE(toy);
   CHECK(toy->wrong.empty());
   CHECK(end(toy->record) == Approx(end(*simgrid)).epsilon(1e-6));
-  MemoryOutcome result{end(*simgrid), plan_bound(*plan, machines, workload).time.seconds() * 1e3, {}};
+  MemoryOutcome result{
+      end(*simgrid), plan_bound(*plan, machines, workload, Stretch::first()).time.seconds() * 1e3, {}};
   const std::vector<Bytes> loads = link_loads(*plan, machines, WorkTable(*plan, machines));
   for (std::size_t i = 0; i < loads.size(); ++i) {
     if (machines.links()[i].kind == Link::Kind::kSocket) result.over_socket += loads[i];

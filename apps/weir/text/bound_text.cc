@@ -36,14 +36,23 @@ void show_needs(const std::vector<Need>& needs, const Cluster& cluster) {
   for (const Need& need : first_of_each_kind(needs, cluster)) {
     const bool link = need.bytes > Bytes(0);
     rows.push_back({need.name, link ? rounded(need.bytes) : "-", link ? rounded(need.rate) : "-",
-                    rounded(need.whole), rounded(need.time)});
+                    rounded(need.whole), rounded(need.time), rounded(need.steady)});
   }
-  print("{}", text({{"what binds", Side::kLeft}, {"bytes"}, {"rate"}, {"its time"}, {"iteration"}}, rows));
+  print("{}",
+        text({{"what binds", Side::kLeft}, {"bytes"}, {"rate"}, {"its time"}, {"first"}, {"steady"}}, rows));
 }
 
 std::string layers(const Workload& workload, int first, int last) {
   if (first == last) return workload.layer(first).name;
   return fmt::format("{} to {}", workload.layer(first).name, workload.layer(last).name);
+}
+
+// Says what an iteration takes at least if all machines start it together, and in steady state.
+std::string least(const std::string& who, Duration first, const std::string& binding, const Bound& steady) {
+  return fmt::format(
+      "{} less than {} an iteration, because of {}\n"
+      "Later iterations may overlap; in steady state the limit is {}, because of {}\n",
+      who, rounded(first), binding, rounded(steady.time), steady.binding);
 }
 
 // Explains how the time of a link or device arises.
@@ -90,8 +99,7 @@ void show_path(const StrategyBound& bounded, const Cluster& cluster, const Workl
 
 void show_plan(const StrategyBound& bounded, const Cluster& cluster, const Workload& workload) {
   const std::vector<Need> needs = plan_needs(bounded.plan, cluster, workload);
-  print("\n{} takes no less than {} an iteration, because of {}\n", bounded.name, rounded(needs.front().time),
-        needs.front().name);
+  print("\n{}", least(bounded.name + " takes no", needs.front().time, needs.front().name, bounded.steady));
   show_needs(needs, cluster);
   explain(needs.front(), workload);
   show_path(bounded, cluster, workload);
@@ -104,13 +112,14 @@ void show_strategies(const ExperimentBounds& bounds) {
   for (const StrategyBound& bounded : bounds.possible) {
     const double ratio = any > Duration(0) ? bounded.bound.time / any : 1.0;
     const std::string label(enum_name(bounded.label.trust));
-    rows.push_back({bounded.name, rounded(bounded.bound.time), fmt::format("{:.3f}x", ratio), label,
-                    bounded.bound.binding});
+    rows.push_back({bounded.name, rounded(bounded.bound.time), fmt::format("{:.3f}x", ratio),
+                    rounded(bounded.steady.time), label, bounded.bound.binding});
     labels.push_back({bounded.name, label, bounded.label.reason});
   }
   print("\n{}", text({{"strategy", Side::kLeft},
                       {"its bound"},
                       {"over any plan's"},
+                      {"steady"},
                       {"label", Side::kLeft},
                       {"binding", Side::kLeft}},
                      rows));
@@ -125,7 +134,7 @@ void show(const ExperimentBounds& bounds) {
   print("{} ({}) on {}: {} machines with GPUs, {} without\n", bounds.experiment.trace.name,
         rounded(bounds.workload.size()), bounds.experiment.topology.name, cluster.gpu_machines().size(),
         cluster.cpu_machines().size());
-  print("No plan takes less than {} an iteration, because of {}\n", rounded(first.time), first.name);
+  print("{}", least("No plan takes", first.time, first.name, bounds.steady));
   show_needs(bounds.needs, cluster);
   explain(first, bounds.workload);
   if (!bounds.impossible.empty()) print("\n{}", text(bounds.impossible));

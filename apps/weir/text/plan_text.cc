@@ -97,6 +97,14 @@ void show_local(const Contender& contender, const Trace& trace, const Cluster& c
   }
 }
 
+template <class BoundOf>
+std::string both(const BoundOf& bound_of) {
+  const Bound first = bound_of(Stretch::first());
+  const Bound steady = bound_of(Stretch::steady());
+  return fmt::format("{} by {} in the first iteration, {} by {} in steady state", rounded(first.time),
+                     first.binding, rounded(steady.time), steady.binding);
+}
+
 }  // namespace
 
 void show(const Contender& contender, const Experiment& experiment, const Plan& plan, const Cluster& cluster,
@@ -116,10 +124,10 @@ void show(const Contender& contender, const Experiment& experiment, const Plan& 
   if (const auto least = ideal(cluster, workload, contender.options); least && *least > Duration(0)) {
     print(", {:.4f} of the optimal split's {}", most.time / *least, rounded(*least));
   }
-  const Bound bound = plan_bound(plan, cluster, works, workload);
-  const Bound any = cluster_bound(cluster, workload);
-  print("\nBound of this plan: {} by {}\n", rounded(bound.time), bound.binding);
-  print("Bound of any plan: {} by {}\n", rounded(any.time), any.binding);
+  print("\nBound of this plan: {}\n",
+        both([&](const Stretch& stretch) { return plan_bound(plan, cluster, works, workload, stretch); }));
+  print("Bound of any plan: {}\n",
+        both([&](const Stretch& stretch) { return cluster_bound(cluster, workload, stretch); }));
 }
 
 std::string text(const Proof& proof) {

@@ -1,6 +1,7 @@
 #include "apps/weir/text/run_text.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "apps/weir/text/output.h"
 #include "studies/run/labels.h"
@@ -51,6 +52,19 @@ void introduce_run(const Configuration& configuration, std::size_t runs, const s
   std::fflush(stdout);
 }
 
+std::string measured_rates(const Results& results) {
+  std::optional<double> most;
+  for (const Run& run : results.runs()) {
+    if (!run.outcome || !run.outcome->row.link_rate_difference) continue;
+    most = std::max(most.value_or(0.0), *run.outcome->row.link_rate_difference);
+  }
+  if (!most) return {};
+  return fmt::format(
+      "bounds use the faster of the rates measured before and after each run; links differed by up to {:.1f} "
+      "%\n",
+      100 * *most);
+}
+
 std::string below_bound(const Results& results) {
   constexpr double kShown = 100.05;  // a table rounds it to more than 100.0 %
   const auto below = [](const Run& run) {
@@ -60,10 +74,8 @@ std::string below_bound(const Results& results) {
   if (std::none_of(results.runs().begin(), results.runs().end(), below)) return {};
   const char* const why =
       results.study().simulated
-          ? "bounds are for the trace's times, but jitter may shorten computation, and machines may drift "
-            "apart "
-            "by a part of an iteration"
-          : "bounds are for the trace's times and the rates measured before the run (on a cluster, the "
+          ? "bounds are for the trace's times, but jitter may shorten computation"
+          : "bounds are for the trace's times and the rates measured with the run (on a cluster, the "
             "topology's); links or computation were faster than these say, or options let the run use them "
             "better";
   return fmt::format("'of bound' above 100 %: the run ended below its bound; {}\n", why);
@@ -74,6 +86,7 @@ ExitStatus conclude_run(const Results& results, std::optional<int> signal, const
   const std::size_t failed = results.count(Outcome::Kind::kFailed);
   print_checked(results);
   print_unbounded(results);
+  if (const std::string note = measured_rates(results); !note.empty()) print("\n{}", note);
   if (const std::string note = below_bound(results); !note.empty()) print("\n{}", note);
   print_labels(results);
   if (rows > 0) print("\n{0}/results.csv and {0}/results.json hold the results\n", folder);

@@ -14,6 +14,10 @@ namespace weir {
 
 void introduce_run(const Configuration& configuration, std::size_t runs, const std::string& folder);
 
+/// A line that says how exactly rates are known by which real runs are judged; empty if none were measured
+/// twice.
+std::string measured_rates(const Results& results);
+
 /// A line that says why runs may have ended below their bounds; empty if the table shows none above 100 %.
 std::string below_bound(const Results& results);
 

@@ -271,7 +271,8 @@ class Member {
     if (ahead > Duration(0)) std::this_thread::sleep_for(std::chrono::nanoseconds(ahead.ns()));
     DriveSettings settings;
     // While others compute or send to each other, nothing may happen here for that long.
-    settings.patience = settings_.patience + plan_bound(plan, job_->cluster, job_->workload).time * 2;
+    settings.patience =
+        settings_.patience + plan_bound(plan, job_->cluster, job_->workload, Stretch::first()).time * 2;
     settings.tick = [this] { return listen(); };
     if (auto driven = drive(meeting.node, port, plan, job_->cluster, settings); !driven)
       return tl::unexpected(driven.error());

@@ -31,14 +31,14 @@ Cluster machines(int gpu, int cpu, const std::string& gpu_rate = "9GB/s") {
 // The bound minus the 30 ms of compute. With a single layer, compute and communication cannot overlap.
 Duration exchange(const Cluster& cluster) {
   const Trace trace = one_layer();
-  return cluster_bound(cluster, Workload(trace)).time - 30_ms;
+  return cluster_bound(cluster, Workload(trace), Stretch::first()).time - 30_ms;
 }
 
 void check_near(Duration a, Duration b) { CHECK(std::abs((a - b).ns()) <= 2); }
 
 TEST_CASE("a machine alone is bound by its compute") {
   const Trace trace = one_layer();
-  const Bound bound = cluster_bound(machines(1, 0), Workload(trace));
+  const Bound bound = cluster_bound(machines(1, 0), Workload(trace), Stretch::first());
   check_near(bound.time, 30_ms);
   CHECK(bound.binding == "compute");
 }
@@ -58,7 +58,7 @@ TEST_CASE("a worker's slow NIC limits all machines") {
     {"name": "slow", "count": 1, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": {"in": "9GB/s", "out": "3GB/s"}}]}]})");
   check_near(exchange(cluster), 30_ms);
   const Trace trace = one_layer();
-  CHECK(cluster_bound(cluster, Workload(trace)).binding == "slow[0].nic0.out");
+  CHECK(cluster_bound(cluster, Workload(trace), Stretch::first()).binding == "slow[0].nic0.out");
 }
 
 TEST_CASE("a rack's uplink passes the model once") {
@@ -75,7 +75,7 @@ TEST_CASE("early communication hides behind compute") {
   trace.name = "two";
   trace.layers = {{"0", 10_ms, 20_ms, {{"a", 11'250'000, Dtype::kF32}}},
                   {"1", 10_ms, 20_ms, {{"b", 11'250'000, Dtype::kF32}}}};
-  const Bound bound = cluster_bound(machines(2, 0), Workload(trace));
+  const Bound bound = cluster_bound(machines(2, 0), Workload(trace), Stretch::first());
   check_near(bound.time, 65_ms);
 }
 
@@ -87,9 +87,79 @@ TEST_CASE("a plan's bound counts what the plan moves") {
   const Options options;
   const Result<Plan> plan = strategy_named("colocated-ps").value()->plan(cluster, workload, options);
   REQUIRE(plan);
-  const Bound bound = plan_bound(*plan, cluster, workload);
+  const Bound bound = plan_bound(*plan, cluster, workload, Stretch::first());
   CHECK((bound.time - 30_ms) / 15_ms == Approx(1.0).epsilon(0.002));
-  CHECK(cluster_bound(cluster, workload).time < bound.time);
+  CHECK(cluster_bound(cluster, workload, Stretch::first()).time < bound.time);
+}
+
+TEST_CASE("stretches of iterations take no less than the shorter stretches that they are made of") {
+  Windows windows;
+  windows.offer(1, 1.0);
+  windows.offer(2, 6.0);
+  CHECK(windows.mean({1, 1}, 9.0) == 1.0);
+  CHECK(windows.mean({1, 2}, 9.0) == 3.0);
+  CHECK(windows.mean({1, 5}, 9.0) == 13.0 / 5);
+  CHECK(windows.mean({1, 1001}, 9.0) == 3001.0 / 1001);
+  CHECK(windows.mean({0, 3}, 9.0) == 5.0);  // the first iteration, and two more
+  CHECK(windows.mean(Stretch::first(), 9.0) == 9.0);
+  CHECK(windows.mean(Stretch::steady(), 9.0) == 3.0);
+  windows.offer(3, 6.0, 4.0);
+  CHECK(windows.mean({1, 4}, 9.0) == 3.0);
+  CHECK(windows.mean({1, 1003}, 9.0) == 4006.0 / 1003);
+  CHECK(windows.mean(Stretch::steady(), 9.0) == 4.0);
+}
+
+TEST_CASE("in the long run, machines that differ take the mean of their cycle") {
+  // One machine sends slowly, another receives slowly: every third step of a cycle is fast.
+  const Cluster cluster = cluster_of(R"({"name": "cycle", "groups": [
+    {"name": "out", "count": 1, "gpus": [{"at": "numa0"}],
+     "nics": [{"at": "numa0", "rate": {"in": "9GB/s", "out": "3GB/s"}}]},
+    {"name": "gpu", "count": 1, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "9GB/s"}]},
+    {"name": "in", "count": 1, "gpus": [{"at": "numa0"}],
+     "nics": [{"at": "numa0", "rate": {"in": "3GB/s", "out": "9GB/s"}}]}]})");
+  const Trace trace = one_layer();
+  const Workload workload(trace);
+  CHECK(cluster_bound(cluster, workload, Stretch::first()).time == 60_ms);
+  check_near(cluster_bound(cluster, workload, Stretch::steady()).time, (60_ms + 60_ms + 40_ms) / 3);
+}
+
+TEST_CASE("where machines are alike, every iteration takes as long as an exchange between two of them") {
+  const Trace trace = one_layer();
+  const Workload workload(trace);
+  for (const Stretch& stretch : {Stretch{1, 1}, Stretch{1, 7}, Stretch::steady()}) {
+    const Bound bound = cluster_bound(machines(8, 8), workload, stretch);
+    check_near(bound.time, 40_ms);
+    CHECK(bound.binding == "gpu[0].nic0.out");
+  }
+}
+
+TEST_CASE("without gradients, machines wait for nobody") {
+  Trace trace = one_layer();
+  trace.layers[0].tensors.clear();
+  check_near(cluster_bound(machines(4, 2), Workload(trace), Stretch::steady()).time, 30_ms);
+}
+
+TEST_CASE("a plan's steady bound is no less than that of any plan, and its loads alone") {
+  const Trace trace = one_layer();
+  const Workload workload(trace);
+  const Cluster cluster = machines(4, 1, "1GB/s");
+  for (const Strategy& strategy : strategies()) {
+    INFO(strategy.name);
+    const auto plan = strategy.plan(cluster, workload, {});
+    REQUIRE(plan);
+    const Duration steady = plan_bound(*plan, cluster, workload, Stretch::steady()).time;
+    CHECK(steady >= cluster_bound(cluster, workload, Stretch::steady()).time);
+    for (const Need& need : plan_needs(*plan, cluster, workload))
+      if (need.name != "critical path") CHECK(steady + Duration(1) >= need.whole);
+  }
+}
+
+TEST_CASE("what NICs read from a GPU need not pass the links to other memories") {
+  // The GPU and the NIC share a switch, whose way up is slow.
+  const Cluster cluster = cluster_of(R"({"name": "peers", "groups": [{"name": "gpu", "count": 2,
+    "switches": [{"name": "p0", "at": "numa0", "rate": "1GB/s"}],
+    "gpus": [{"at": "p0"}], "nics": [{"at": "p0", "rate": "9GB/s"}]}]})");
+  check_near(exchange(cluster), 10_ms);
 }
 
 TEST_CASE("needs have a name, bytes, a rate and a time") {
@@ -103,7 +173,7 @@ TEST_CASE("needs have a name, bytes, a rate and a time") {
   CHECK(needs[0].rate == 198_GBps);
   check_near(needs[0].whole, Duration(12'727'272));
   CHECK(needs[0].compute == 30_ms);
-  CHECK(needs[0].time == cluster_bound(machines(8, 4), Workload(trace)).time);
+  CHECK(needs[0].time == cluster_bound(machines(8, 4), Workload(trace), Stretch::first()).time);
   CHECK(needs[1].name == "gpu[0].nic0.out");
   CHECK(needs[1].bytes == 90_MB);
   check_near(needs[1].whole, 10_ms);
@@ -149,7 +219,7 @@ TEST_CASE(
   const Result<Plan> plan = strategy_named("ps").value()->plan(cluster, workload, Options{});
   REQUIRE(plan);
   const std::vector<Need> needs = plan_needs(*plan, cluster, workload);
-  const Bound bound = plan_bound(*plan, cluster, workload);
+  const Bound bound = plan_bound(*plan, cluster, workload, Stretch::first());
   CHECK(needs.front().name == bound.binding);
   CHECK(needs.front().time == bound.time);
   std::map<std::string, Need> named;
@@ -228,9 +298,10 @@ TEST_CASE("the split's bound is no less than that of all plans and no more than 
     REQUIRE(shares.has_value());
     const auto plan = (*strategy_named("unified"))->plan(cluster, workload, options);
     REQUIRE(plan.has_value());
-    const Duration split = split_bound(cluster, workload, *shares).time;
-    CHECK(split >= cluster_bound(cluster, workload).time);
-    CHECK(split.seconds() <= plan_bound(*plan, cluster, workload).time.seconds() * (1 + 1e-6));
+    const Duration split = split_bound(cluster, workload, *shares, Stretch::first()).time;
+    CHECK(split >= cluster_bound(cluster, workload, Stretch::first()).time);
+    CHECK(split.seconds() <=
+          plan_bound(*plan, cluster, workload, Stretch::first()).time.seconds() * (1 + 1e-6));
   }
 }
 
@@ -244,7 +315,8 @@ TEST_CASE("the split's bound counts what machines send themselves through their 
     const auto local = choose_local(cluster, Dtype::kF32, options).value();
     const auto shares = shares_of(cluster, Dtype::kF32, options, local.stages, Summing::kOptimal).value();
     const auto plan = (*strategy_named("unified"))->plan(cluster, workload, options).value();
-    return std::pair(split_bound(cluster, workload, shares).time, plan_bound(plan, cluster, workload).time);
+    return std::pair(split_bound(cluster, workload, shares, Stretch::first()).time,
+                     plan_bound(plan, cluster, workload, Stretch::first()).time);
   };
   const auto [memory, memory_plan] = bound(Loopback::kMemory);
   const auto [nic, nic_plan] = bound(Loopback::kNic);

@@ -50,6 +50,26 @@ TEST_CASE("plain connections should reach what uplinks and other connections lea
         Rates{5, 5, 5, 5});
 }
 
+TEST_CASE("of two measurements, bounds take the faster rates") {
+  Topology before = scaled(racked(R"("uplink":"200Mbps")"), 0.9);
+  Topology after = scaled(racked(R"("uplink":"200Mbps")"), 0.8);
+  before.groups[0].numa[0].sum_rate.by_dtype = {{Dtype::kF32, BytesPerSecond(3)},
+                                                {Dtype::kF16, BytesPerSecond(5)}};
+  after.groups[0].numa[0].sum_rate.by_dtype = {{Dtype::kF32, BytesPerSecond(4)},
+                                               {Dtype::kF16, BytesPerSecond(2)}};
+  after.groups[0].nics[0].rate.in = BytesPerSecond(48 * kMega);
+  const Topology both = faster(before, after);
+  CHECK(both.groups[0].nics[0].rate.in == BytesPerSecond(48 * kMega));
+  CHECK(both.groups[0].nics[0].rate.out == BytesPerSecond(45 * kMega));
+  CHECK(both.network.racks->uplink->in == before.network.racks->uplink->in);
+  CHECK(both.groups[0].numa[0].sum_rate.by_dtype.at(Dtype::kF32) == BytesPerSecond(4));
+  CHECK(both.groups[0].numa[0].sum_rate.by_dtype.at(Dtype::kF16) == BytesPerSecond(5));
+  const Measured slow{BytesPerSecond(40 * kMega), after};
+  const Measured fast{BytesPerSecond(45 * kMega), before};
+  CHECK(difference(slow, fast) == Approx(0.125));
+  CHECK(difference(fast, slow) == Approx(0.125));
+}
+
 TEST_CASE("if a lab reached less than its rates, its NICs and all uplinks are scaled alike") {
   for (const char* racks : {R"("oversubscription":4)", R"("uplink":"200Mbps")"}) {
     const Cluster slower(scaled(racked(racks), 0.9));

@@ -92,7 +92,7 @@ TEST_CASE(
         "strategy,gpu_machines,cpu_machines,topology.groups.cpu.count,seed,iteration_ns,exposed_"
         "communication_ns,"
         "communication_ns,compute_ns,goodput_bytes_per_s,goodput_bound_bytes_per_s,bound_ns,bound_percent,"
-        "plan_bound_ns,binding,label,label_reason,"
+        "plan_bound_ns,binding,first_ns,first_bound_ns,first_plan_bound_ns,label,label_reason,"
         "samples_per_s,"
         "speedup,host_memory_bytes");
   CHECK(csv[1].starts_with("unified,3,0,0,1,"));
@@ -337,7 +337,8 @@ TEST_CASE("a run that beats its bound is an error") {
   const Experiment experiment = scene.file.experiment(scene.file.point(0)).value();
   const Outcome outcome = run({"ring", 1, ""}, experiment, kWrongWorld);
   CHECK(outcome.kind == Outcome::Kind::kFailed);
-  CHECK_THAT(outcome.text, Catch::Matchers::StartsWith("the simulation beat its bound: it took 0s, but "));
+  CHECK_THAT(outcome.text,
+             Catch::Matchers::StartsWith("the simulation beat its bound: its first iteration took 0s, but "));
 }
 
 }  // namespace
