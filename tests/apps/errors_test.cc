@@ -7,8 +7,7 @@ namespace weir {
 namespace {
 
 TEST_CASE("an error names the option of the setting that it begins with") {
-  constexpr SettingOption kOptions[] = {{"over", "--over"},
-                                                             {"counts", "--cpu-machines"}};
+  constexpr SettingOption kOptions[] = {{"over", "--over"}, {"counts", "--cpu-machines"}};
   const auto shown = [&](const std::string& text) { return with_options(Error{text}, kOptions).text; };
   CHECK(shown("over: credit: it is listed twice") == "--over: credit: it is listed twice");
   CHECK(shown("over credit: expected an integer") == "--over credit: expected an integer");
