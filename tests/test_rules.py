@@ -25,7 +25,6 @@ CODE_COLUMNS = 110
 # Exceptions to a rule, each with its reason.
 LONG_FILES = {}
 LONG_FUNCTIONS = {
-    "core/experiment/experiment_fields.h: option_fields": "a list, a line for each option",
     "tests/backends/real/lab/wiring_test.cc: TEST_CASE": "a text, a line for each command of a lab",
 }
 NAMED = {  # strategies' names outside of their rows

@@ -4,6 +4,7 @@
 
 #include "apps/weir/text/exit_status.h"
 
+// NOLINTNEXTLINE(readability-identifier-naming): not ours
 namespace CLI {
 class App;
 }

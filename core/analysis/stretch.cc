@@ -30,8 +30,9 @@ double Windows::total(int iterations) const {
   if (iterations <= kMost) return times[static_cast<std::size_t>(iterations)];
   double most = 0.0;
   for (int n = 1; n <= kMost; ++n) {
-    most = std::max(most, times[static_cast<std::size_t>(n)] * (iterations / n) +
-                              times[static_cast<std::size_t>(iterations % n)]);
+    const int whole = iterations / n;
+    most = std::max(
+        most, times[static_cast<std::size_t>(n)] * whole + times[static_cast<std::size_t>(iterations % n)]);
   }
   for (const Line& line : lines_) {
     if (line.n <= iterations) most = std::max(most, line.seconds + line.each * (iterations - line.n));

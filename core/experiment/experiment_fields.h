@@ -65,6 +65,16 @@ void fields(Visitor& visitor, Model& model) {
 }
 
 template <class Visitor>
+void framework_fields(Visitor& visitor, Options& options) {
+  visitor.optional("collective", options.collective, "which all-reduce ddp, horovod and bytescheduler use");
+  visitor.optional("bucket_size", options.bucket_size, "the size at which a bucket of ddp is full");
+  visitor.optional("fusion_buffer", options.fusion_buffer, "the most bytes that horovod fuses");
+  visitor.optional("cycle_time", options.cycle_time,
+                   "how often horovod starts the tensors that have become ready; 0: at once",
+                   up_to(kLongestOverhead));
+}
+
+template <class Visitor>
 void option_fields(Visitor& visitor, Options& options, Value& credit) {
   visitor.optional("partition_size", options.partition_size,
                    "the largest part of a tensor that parameter servers, trees and the unified strategy send "
@@ -120,12 +130,7 @@ void option_fields(Visitor& visitor, Options& options, Value& credit) {
       "part_overhead", options.part_overhead,
       "the time that each part or bucket takes on each machine before it starts, one after the other",
       up_to(kLongestOverhead));
-  visitor.optional("collective", options.collective, "which all-reduce ddp, horovod and bytescheduler use");
-  visitor.optional("bucket_size", options.bucket_size, "the size at which a bucket of ddp is full");
-  visitor.optional("fusion_buffer", options.fusion_buffer, "the most bytes that horovod fuses");
-  visitor.optional("cycle_time", options.cycle_time,
-                   "how often horovod starts the tensors that have become ready; 0: at once",
-                   up_to(kLongestOverhead));
+  framework_fields(visitor, options);
 }
 
 /// The credit as files state it.

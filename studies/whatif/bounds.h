@@ -13,6 +13,6 @@ namespace weir {
 Result<Bound> bound_of_split(const Experiment& experiment);
 
 /// An outcome whose iteration time is the strategy's bound.
-Outcome bound_alone(const std::string& strategy, const Experiment& experiment);
+Outcome bound_alone(const std::string& name, const Experiment& experiment);
 
 }  // namespace weir

@@ -3,6 +3,7 @@
 
 #include "apps/weir/text/exit_status.h"
 
+// NOLINTNEXTLINE(readability-identifier-naming): not ours
 namespace CLI {
 class App;
 class ParseError;
