@@ -25,8 +25,8 @@ struct NicRates {
   }
 };
 
-// Links of which every route out of the GPU, or into it, crosses one; none if a route crosses no link. NICs
-// may read and write the GPU's memory, past the links that lead to other memories of the machine.
+// A set of links. Every route out of the GPU (or into it) crosses one of them. None if some route crosses no
+// link. NICs may read and write the GPU's memory, past the links that lead to other memories of the machine.
 std::optional<std::set<LinkId>> cut_of_gpu(const Cluster& cluster, MachineId id, int gpu, bool out) {
   const Machine& machine = cluster.machine(id);
   const Memory own = Memory::gpu(gpu);

@@ -126,7 +126,7 @@ class ExchangeBuilder {
 
   std::size_t slots(MachineId owner) const {
     const std::size_t parts = nodes_[owner.index()].parts;
-    const Bytes window = options_.partition_size * *options_.credit;
+    const Bytes window = *send_window(options_);
     const double messages = shares_.of_machine[owner.index()] * static_cast<double>(window.count()) /
                             static_cast<double>(2 * largest_.count());
     const auto wanted = static_cast<std::size_t>(std::max(kFewestSlots, std::ceil(messages)));

@@ -288,9 +288,8 @@ void even(std::vector<Bucket>& buckets, int machines) {
 // the window.
 Options in_window(Options options) {
   constexpr std::int64_t kBucketsPerWindow = 4;
-  if (!options.credit) return options;
-  const Bytes window = options.partition_size * std::max(1, *options.credit);
-  options.fusion_size = std::min(options.fusion_size, std::max(Bytes(1), window / kBucketsPerWindow));
+  if (const auto window = send_window(options))
+    options.fusion_size = std::min(options.fusion_size, std::max(Bytes(1), *window / kBucketsPerWindow));
   return options;
 }
 

@@ -92,7 +92,7 @@ Result<void> check_size(const Strategy& strategy, const Cluster& cluster, const 
 Dispatch dispatch_of(const Strategy& strategy, const Options& options) {
   constexpr Bytes kUnlimited(std::numeric_limits<std::int64_t>::max() / 2);
   const Options settled = strategy.settled(options);
-  return {settled.policy, settled.credit ? settled.partition_size * *settled.credit : kUnlimited};
+  return {settled.policy, send_window(settled).value_or(kUnlimited)};
 }
 
 }  // namespace weir

@@ -37,10 +37,8 @@ class ChunkSizes {
         finer_(options.finest_part < partition_size_),
         finest_(std::max(Bytes(1), options.finest_part / kFinestChunks)),
         coarsest_(partition_size_) {
-    if (options.credit) {
-      const Bytes window = partition_size_ * std::max(1, *options.credit);
-      coarsest_ = std::min(coarsest_, std::max(finest_, window / kChunksPerWindow));
-    }
+    if (const auto window = send_window(options))
+      coarsest_ = std::min(coarsest_, std::max(finest_, *window / kChunksPerWindow));
     const std::vector<MachineId>& machines = cluster.gpu_machines();
     const Tree tree = two_trees(static_cast<int>(machines.size())).front();
     turns_ = std::max(2, 4 * tree.depth - 6);

@@ -43,7 +43,7 @@ Case hunted_case(std::uint64_t seed) {
   return hunted;
 }
 
-// The ends of iterations, the first of which begins at 0.
+// When iterations end. The first begins at 0.
 std::vector<Duration> ends_of(const Plan& plan, const Record& record) {
   std::vector<Duration> ends = {Duration(0)};
   for (int i = 0; i < kIterations; ++i) ends.push_back(end_of(plan, record, i) - Instant(0));

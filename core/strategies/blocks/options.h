@@ -188,6 +188,12 @@ struct Options {
   Duration cycle_time = Duration(5'000'000);
 };
 
+/// The most bytes that a NIC may have under way; none is unlimited.
+constexpr std::optional<Bytes> send_window(const Options& options) {
+  if (!options.credit) return std::nullopt;
+  return options.partition_size * *options.credit;
+}
+
 /// The number of passes over memory that determines how long an update takes.
 constexpr int memory_passes(const Options& options) {
   const int own = memory_passes(options.optimizer);

@@ -19,7 +19,7 @@ std::vector<const Wire*> wires_that(bool use_devices) {
   return all;
 }
 
-/// What all machines know of their meeting, but for its addresses.
+/// What all machines know of their meeting, except its addresses.
 Meeting meeting_of(const ThreadWorld::Settings& settings) {
   Meeting meeting;
   meeting.channels = settings.channels;
