@@ -157,8 +157,12 @@ void report_why_on_tcp(const std::map<std::string, int>& ends, const Notice& not
   if (reasons.size() > kMost) notify(notice, fmt::format("and for {} more reasons", reasons.size() - kMost));
 }
 
+using Measuring = std::function<Result<std::optional<Measured>>()>;
+
+// The rates were measured before the job. They are measured again: other work on this host may have slowed
+// the first measurement more than the run.
 Result<RunOutput> output_of(Result<real::JobResult> job, const Planned& planned, const RealSettings& settings,
-                            std::optional<Measured> measured, const std::optional<Measured>& after) {
+                            std::optional<Measured> measured, const Measuring& measure) {
   if (!job) return tl::unexpected(job.error());
   report_why_on_tcp(job->on_tcp, settings.notice);
   RunOutput all{.record = std::move(job->record), .settings = words(settings, job->transports)};
@@ -167,9 +171,14 @@ Result<RunOutput> output_of(Result<real::JobResult> job, const Planned& planned,
   all.link_rate = measured->link;
   const double pace = settings.pace.value_or(0);
   all.paced = pace > 0 ? paced(measured->topology, planned, pace) : measured->topology;
-  if (after) {
-    all.fastest = faster(measured->topology, after->topology);
-    all.rate_difference = difference(*measured, *after);
+  if (const auto after = measure(); after && *after) {
+    all.fastest = faster(measured->topology, (*after)->topology);
+    all.rate_difference = difference(*measured, **after);
+  } else if (!after) {
+    notify(settings.notice,
+           fmt::format("rates could not be measured after the run: {}; its bounds are those of the "
+                       "rates from before",
+                       after.error().text));
   }
   all.measured = std::move(measured->topology);
   return all;
@@ -193,7 +202,8 @@ Result<RunOutput> run_on_local(const Planned& planned, const RealSettings& asked
   if (!gpus) return tl::unexpected(gpus.error());
   Result<std::optional<Measured>> measured = std::optional<Measured>();
   // Machines that share memory have no connections, so there is no link rate to measure.
-  if (settings.transport == real::TransportChoice::kTcp) measured = measure_host(planned, settings.workers);
+  const Measuring measure = [&] { return measure_host(planned, settings.workers); };
+  if (settings.transport == real::TransportChoice::kTcp) measured = measure();
   if (!measured) return tl::unexpected(measured.error());
   const auto job = job_name();
   if (!job) return tl::unexpected(job.error());
@@ -205,12 +215,8 @@ Result<RunOutput> run_on_local(const Planned& planned, const RealSettings& asked
                        {"WEIR_JOB=" + key},
                        ""};
   };
-  auto ran = run_job(planned, settings, *job, site);
-  // Other work on this host may have slowed the first measurement more than the run.
-  Result<std::optional<Measured>> after = std::optional<Measured>();
-  if (ran && *measured) after = measure_host(planned, settings.workers);
-  if (!after) return tl::unexpected(after.error());
-  auto all = output_of(std::move(ran), planned, settings, std::move(*measured), *after);
+  auto all =
+      output_of(run_job(planned, settings, *job, site), planned, settings, std::move(*measured), measure);
   if (all) all->over_links = !shares_memory(settings.transport);
   return all;
 }
@@ -223,7 +229,8 @@ Result<RunOutput> run_in_lab(const Planned& planned, const RealSettings& asked) 
   const auto lab = real::Lab::kept(planned.cluster.name()) ? real::Lab::join(planned.cluster)
                                                            : real::Lab::up(planned.cluster);
   if (!lab) return tl::unexpected(lab.error());
-  auto measured = measure_lab(**lab, planned, settings.workers);
+  const Measuring measure = [&] { return measure_lab(**lab, planned, settings.workers); };
+  auto measured = measure();
   if (!measured) return tl::unexpected(measured.error());
   const auto job = job_name();
   if (!job) return tl::unexpected(job.error());
@@ -245,11 +252,7 @@ Result<RunOutput> run_in_lab(const Planned& planned, const RealSettings& asked) 
         {"WEIR_JOB=" + key, "NCCL_IB_DISABLE=1"},  // RDMA devices are in no network of the lab
         ""};
   };
-  auto ran = run_job(planned, settings, *job, site);
-  Result<std::optional<Measured>> after = std::optional<Measured>();
-  if (ran && *measured) after = measure_lab(**lab, planned, settings.workers);
-  if (!after) return tl::unexpected(after.error());
-  return output_of(std::move(ran), planned, settings, std::move(*measured), *after);
+  return output_of(run_job(planned, settings, *job, site), planned, settings, std::move(*measured), measure);
 }
 
 World real_world(const std::string& name, const RealSettings& settings,
@@ -317,7 +320,7 @@ Result<RunOutput> run_on_cluster(const Planned& planned, const RealSettings& ask
       return NodeCommand{arguments, {}, key};
     };
   }
-  return output_of(run_job(planned, settings, *job, site), planned, settings, std::nullopt, {});
+  return output_of(run_job(planned, settings, *job, site), planned, settings, std::nullopt, nullptr);
 }
 
 }  // namespace
