@@ -4,7 +4,6 @@
 
 #include "apps/weir/text/exit_status.h"
 
-// NOLINTNEXTLINE(readability-identifier-naming): not ours
 namespace CLI {
 class App;
 }

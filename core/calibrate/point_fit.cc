@@ -19,7 +19,6 @@ namespace {
 
 // A value with a larger standard error is not determined.
 constexpr double kDeterminedPercent = 10;
-constexpr double kLeastEfficiency = 0.01;  // as in experiments
 
 // Points with different keys are on different lines.
 auto key(const Point& point) {

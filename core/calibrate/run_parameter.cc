@@ -19,9 +19,8 @@ constexpr double kFractionStep = -0.05;  // of the logarithm
 constexpr double kRatePrior = 0.15;
 constexpr double kTimePrior = 2.0;
 constexpr double kFractionPrior = 0.3;
-constexpr double kLeastTime = 5e-6;      // seconds, where the topology says none
-constexpr double kLongestTime = 0.5;     // seconds
-constexpr double kLeastFraction = 0.01;  // as in experiments
+constexpr double kLeastTime = 5e-6;   // seconds, where the topology says none
+constexpr double kLongestTime = 0.5;  // seconds
 
 // Rates of links, which runs can determine.
 bool of_links(const std::string& path) {
@@ -102,7 +101,7 @@ RunParameter RunParameter::separate(const std::string& group) {
 
 double RunParameter::least() const {
   // A rate or a time may become as small as it likes: then it decides the times of all runs, or of none.
-  return unit == Unit::kFraction ? std::log(kLeastFraction / at) : -std::numeric_limits<double>::infinity();
+  return unit == Unit::kFraction ? std::log(kLeastEfficiency / at) : -std::numeric_limits<double>::infinity();
 }
 
 double RunParameter::most() const {

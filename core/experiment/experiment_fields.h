@@ -56,7 +56,7 @@ void fields(Visitor& visitor, Model& model) {
   visitor.optional(
       "unaligned_efficiency", model.unaligned_efficiency,
       "the fraction of a NIC's rate that messages achieve if they begin within a page of host memory",
-      within(0.01, 1));
+      within(kLeastEfficiency, 1));
   visitor.optional("collective_overhead", model.collective_overhead,
                    "the compute time that each collective among the GPUs of a machine takes away from them",
                    up_to(kLongestOverhead));

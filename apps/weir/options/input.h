@@ -9,7 +9,6 @@
 #include "apps/weir/text/errors.h"
 #include "studies/run/input.h"
 
-// NOLINTNEXTLINE(readability-identifier-naming): not ours
 namespace CLI {
 class App;
 class Validator;

@@ -9,7 +9,6 @@
 #include "core/formats/nccl/nccl_attributes.h"
 #include "core/formats/nccl/nccl_topology.h"
 
-// NOLINTNEXTLINE(readability-identifier-naming): not ours
 namespace CLI {
 class App;
 }

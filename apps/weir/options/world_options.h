@@ -9,7 +9,6 @@
 #include "studies/real/real_world.h"
 #include "studies/run/simulated_world.h"
 
-// NOLINTNEXTLINE(readability-identifier-naming): not ours
 namespace CLI {
 class App;
 class Option;

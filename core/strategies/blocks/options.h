@@ -125,6 +125,9 @@ constexpr int memory_passes(Optimizer optimizer) {
   return 0;
 }
 
+/// The least Options::allreduce_efficiency.
+constexpr double kLeastEfficiency = 0.01;
+
 struct Options {
   /// The largest part of a tensor that parameter servers, trees and the unified strategy send as one message.
   Bytes partition_size = Bytes(4'000'000);
