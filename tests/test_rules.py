@@ -127,6 +127,10 @@ def names_in(name, strategies):
     return {strategy: count for strategy, count in counts.items() if count}
 
 
+def names_options(code):
+    return any(re.search(r"(?<![\w-])--[a-z]", text) for text in cpp_literals(code))
+
+
 class Rules(unittest.TestCase):
     maxDiff = None
 
@@ -286,9 +290,13 @@ class Rules(unittest.TestCase):
 
     def test_errors_of_studies_name_no_options(self):
         # Studies are a library; apps/weir puts options in place of settings (with_options()).
-        named = {name for name in sources() if name.startswith("studies/")
-                 if re.search(r'^(?! *//).*"(?:[^"\n]*[^"\n\w-])?--[a-z]', read(name), re.MULTILINE)}
+        named = {name for name in sources() if name.startswith("studies/") and names_options(read(name))}
         self.assertEqual(named, set(OPTIONS))
+
+    def test_the_test_of_options_sees_them(self):
+        self.assertTrue(names_options('failure("give --out");'))
+        self.assertTrue(names_options('failure("--out: missing");'))
+        self.assertFalse(names_options('failure("out: missing");  // --out\nint a = b--;'))
 
     def test_the_environment_is_read_at_the_top_alone(self):
         self.assertEqual({name: words for name in sources() if (words := environment_words(read(name)))},

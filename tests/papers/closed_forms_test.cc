@@ -96,16 +96,17 @@ TEST_CASE("halving and doubling take the time of their closed form at all sizes"
 // roots have a single child. So the first sum is everywhere after 2d latencies and 2(2d-1) turns. Before sums
 // come back, chunks follow each other at a distance of two turns:
 //
-//     T >= 2da + (2(2d-1) + 2(c-1)) m/B.
+//     T ~ 2da + (2(2d-1) + 2(c-1)) m/B.
 //
 // Then a NIC has four turns for each chunk: two from children, one from the parent, and one in the tree in
 // which the machine is a leaf. The child of a root waits d-2 hops for the first sums, then has 4c turns, and
 // its last sums go down as many hops:
 //
-//     T >= 2da + (2(d-2) + 4c + 2(d-2)) m/B = 2da + 2S/B + 4(d-2) m/B.
+//     T ~ 2da + (2(d-2) + 4c + 2(d-2)) m/B = 2da + 2S/B + 4(d-2) m/B.
 //
-// The larger of both is the closed form. A single chunk uses one tree: c = 1, m = S. Four machines form two
-// paths of depth 2 instead, in which a NIC has three turns for each chunk, and the first one takes five:
+// Both take one phase to last for the whole exchange; the larger is the closed form. A single chunk uses one
+// tree: c = 1, m = S. Four machines form two paths of depth 2 instead, in which a NIC has three turns for
+// each chunk, and the first one takes five:
 //
 //     T = 2da + (5 + 3(c-1)) m/B,
 //
@@ -121,9 +122,9 @@ double double_tree_form(int machines, double chunks, double bytes) {
   return latencies * kMessageLatency + turns * turn;
 }
 
-// 64 machines have trees of 12 hops up and down. With 5 and 14 chunks on these, neither bound is tight: the
-// last chunk is on its way when the first sums come down, so NICs have four turns for some of the chunks
-// only, and the time is 3.0 and 1.3 % less than the form.
+// 64 machines have trees of 12 hops up and down. With 5 and 14 chunks a tree, the last chunk is still on its
+// way up when the first sums come down. So NICs have four turns for only some of the chunks, and the time is
+// 3.0 and 1.3 % less than the form.
 double double_tree_tolerance(int machines, std::int64_t bytes) {
   if (machines == 64 && bytes == 64 * kKi) return 0.031;
   if (machines == 64 && bytes == 512 * kKi) return 0.014;
@@ -138,6 +139,17 @@ TEST_CASE("double trees take the time of their closed form at all sizes") {
       const double form = double_tree_form(n, trees.buckets, static_cast<double>(bytes));
       check_close(trees.seconds, form, double_tree_tolerance(n, bytes));
     }
+  }
+}
+
+// The form takes the number of chunks from the plan, so it says nothing of how well they were chosen. 2S/B is
+// 1.68, 26.8 and 1718 ms here.
+TEST_CASE("double trees choose chunks that keep them close to the bandwidth") {
+  CHECK(all_reduced("double-tree", 16, kMi).seconds < 2.0e-3);
+  CHECK(all_reduced("double-tree", 16, 16 * kMi).seconds < 28.5e-3);
+  for (const int n : {16, 64}) {
+    const double bytes = 1024.0 * static_cast<double>(kMi);
+    CHECK(all_reduced("double-tree", n, 1024 * kMi).seconds < 1.007 * 2 * bytes / kNicRate);
   }
 }
 

@@ -61,7 +61,7 @@ TEST_CASE("accelerators of AMD are GPUs, also without <gpu>") {
 TEST_CASE("a width that Linux does not know is assumed as a missing one is") {
   const Imported done = imported("unknown-width");
   CHECK(done.topology.groups[0].gpus.at(0).rate == both(12_GBps));
-  CHECK(warns(done, "link_width is 255, which is Linux's word for unknown: assumed 16, as NCCL does"));
+  CHECK(warns(done, "link_width is 255, which stands for unknown: assumed 16, as NCCL does"));
   CHECK(warns(done, "link_speed is unknown to NCCL: assumed PCIe 3"));
 }
 
