@@ -12,7 +12,7 @@
 
 namespace weir {
 
-/// A value that a line gives. A value of its own.
+/// A value of the topology that a line determines, and how. A value.
 struct LinePart {
   enum class Role {
     kRate,   // a byte takes factor / rate

@@ -23,9 +23,9 @@ BUFFER = 16 << 20  # bytes a channel
 BUCKET = 25 << 20  # bytes, the default of DDP
 
 
-def built():
+def built(folder):
     source = Path(__file__).with_name("held_processors.cu")
-    library = Path(tempfile.mkdtemp()) / "held.so"
+    library = Path(folder) / "held.so"
     subprocess.run(["nvcc", "-O2", "-arch=native", "-shared", "-Xcompiler", "-fPIC", "-o", library, source],
                    check=True)
     loaded = ctypes.CDLL(str(library))
@@ -105,7 +105,7 @@ def step_of(model, batch, half):
 
 
 def seconds(step):
-    """Time on the GPU, without what the host needs to launch it first."""
+    """From the first launch to the end of the last kernel, with pauses while the host still launches."""
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     begin.record()
     step()
@@ -155,8 +155,7 @@ def write(**line):
     print(json.dumps(line), flush=True)
 
 
-def main():
-    library = built()
+def measure(library):
     properties = torch.cuda.get_device_properties(0)
     write(date=datetime.date.today().isoformat(), gpu=properties.name,
           processors=properties.multi_processor_count, torch=torch.__version__, rounds=ROUNDS)
@@ -176,6 +175,11 @@ def main():
             alone, ratio = slowdown(step, Held(library, channels, rate), Copies(directions))
             write(model=name, channels=channels, memory_bytes_per_s=rate, copies=list(directions),
                   step_s=alone, ratio=ratio)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        measure(built(folder))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ namespace weir {
 
 void introduce_run(const Configuration& configuration, std::size_t runs, const std::string& folder);
 
-/// A line that says how exactly rates are known by which real runs are judged; empty if none were measured
+/// A line that says how far the rates before and after real runs lie apart. Empty if none were measured
 /// twice.
 std::string measured_rates(const Results& results);
 

@@ -15,7 +15,7 @@ namespace weir::nccl {
 
 /// Values from the user for what NCCL's files do not say.
 struct UserValues {
-  std::optional<BytesPerSecond> nic_rate;     // of NICs without a possible speed
+  std::optional<BytesPerSecond> nic_rate;     // of NICs whose speed is missing or impossible
   std::optional<BytesPerSecond> nvlink_rate;  // of each GPU to a switch; overrides the file's NVLinks
   std::optional<BytesPerSecond> memory_rate;  // of each NUMA node
   std::optional<BytesPerSecond> sum_rate;     // of each NUMA node

@@ -116,7 +116,7 @@ BytesPerSecond MachineReader::pcie_rate(const XmlElement& pci) {
   if (width <= 0) {
     width = kDefaultWidth;
     const std::string why =
-        unknown ? fmt::format("is {}, which is Linux's word for unknown", stated) : "is missing or 0";
+        unknown ? fmt::format("is {}, which stands for unknown", stated) : "is missing or 0";
     remarks_.assumed(pci.line, fmt::format("link_width {}: assumed {}, as NCCL does", why, width));
   } else if (std::ranges::find(kLanes, width) == kLanes.end()) {
     remarks_.assumed(pci.line, fmt::format("link_width is {}: PCIe has no such width; kept", width));

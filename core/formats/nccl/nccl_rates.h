@@ -23,7 +23,7 @@ BytesPerSecond nvlink_rate(int sm);
 
 /// The rate of one XGMI link of an AMD GPU, as RCCL has it (ncclTopoXGMISpeed in its src/graph/topo.h,
 /// 2023-2025). `gcn` is "gfx942", or 942 in early files; if it is empty, `sm` decides (94 for gfx94x). None
-/// if the generation is not known.
+/// if the generation is not known. (RCCL then takes 24 GB/s.)
 std::optional<BytesPerSecond> xgmi_rate(std::string_view gcn, int sm);
 
 /// The rate between two sockets with such CPUs; none if NCCL does not know them.
